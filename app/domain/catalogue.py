@@ -1,0 +1,82 @@
+"""What a runner says it can do; the submit form is drawn from it and a run is refused against it."""
+
+import json
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, Field
+
+from app.domain.spec import Dtype, Name
+from app.domain.value import Value
+
+_KEYWORDS = {
+    "type", "properties", "required", "additionalProperties", "title", "description", "default", "enum", "const",
+    "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "minLength", "maxLength", "items", "minItems", "maxItems", "anyOf",
+}  # fmt: skip
+
+
+def _check(node: object, depth: int, *, names: bool = False) -> None:
+    if depth > 8:
+        raise ValueError("a parameter schema may be 4 levels deep")
+    if isinstance(node, dict):
+        for key, child in node.items():
+            if not names and key not in _KEYWORDS:
+                raise ValueError(f"a parameter schema may not use {key}")
+            _check(child, depth + 1, names=key == "properties" and not names)
+    elif isinstance(node, list):
+        for child in node:
+            if isinstance(child, dict):
+                _check(child, depth + 1)
+
+
+def small_schema(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema itself when it stays inside the small subset of JSON Schema that may come from a runner; raises ValueError otherwise."""
+    if len(json.dumps(schema)) > 64 * 1024:
+        raise ValueError("a parameter schema may take 64 KiB")
+    _check(schema, 0)
+    return schema
+
+
+class Part(Value):
+    """A drafter, controller or verifier that a runner has, with the JSON schema of its parameters."""
+
+    name: Name
+    summary: Annotated[str, Field(max_length=400)] = ""
+    schema_: Annotated[dict[str, Any], AfterValidator(small_schema)] = Field(default_factory=dict, alias="schema", serialization_alias="schema")
+    lossless: bool | None = None
+    memory: Literal["request", "process"] | None = None
+
+
+class OfferedModel(Value):
+    """A model on the runner's allowlist; a spec must name it by the same source fields."""
+
+    source: Literal["hub", "path", "package"]
+    name: Annotated[str, Field(min_length=1, max_length=256)]
+    file: Annotated[str, Field(max_length=256)] | None = None
+    tokenizer: Annotated[str, Field(min_length=1, max_length=256)]
+    licence: Annotated[str, Field(max_length=256)] | None = None
+    chat_template: bool = True
+    dtypes: tuple[Dtype, ...] = ("auto", "float32")
+
+
+class OfferedSuite(Value):
+    id: Name
+    version: Annotated[str, Field(max_length=32)]
+    digest: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+    languages: Annotated[tuple[str, ...], Field(max_length=64)]
+    profiles: Annotated[tuple[Name, ...], Field(max_length=64)]
+    prompts: Annotated[int, Field(ge=1)]
+
+
+class Offer(Value):
+    """Everything that one runner can do, published when it starts."""
+
+    engines: Annotated[tuple[Name, ...], Field(max_length=32)]
+    models: Annotated[tuple[OfferedModel, ...], Field(max_length=256)]
+    drafters: Annotated[tuple[Part, ...], Field(max_length=64)]
+    controllers: Annotated[tuple[Part, ...], Field(max_length=64)]
+    verifiers: Annotated[tuple[Part, ...], Field(max_length=64)]
+    suites: Annotated[tuple[OfferedSuite, ...], Field(max_length=256)]
+    max_concurrency: Annotated[int, Field(ge=1, le=256)] = 1
+    device: Annotated[str, Field(max_length=256)]
+    labels: Annotated[dict[Name, Annotated[str, Field(max_length=64)]], Field(max_length=16)] = Field(default_factory=dict)
+    version: Annotated[str, Field(max_length=64)]

@@ -1,0 +1,97 @@
+"""The eight counts of a request, their identities, and whether they close (definitions § 1)."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+ClosureKind = Literal["closes", "overshoot", "undrafted_implied", "open", "unknown"]
+
+
+@dataclass(frozen=True)
+class Closure:
+    """How E compares with P + V + R + U; `gap` is what is left over, in tokens. `prefill` is the P that closes it."""
+
+    kind: ClosureKind
+    gap: int
+    prefill: int | None = None
+
+    @property
+    def suspect(self) -> bool:
+        return self.kind == "open"
+
+    def __str__(self) -> str:
+        return {
+            "closes": "closes",
+            "overshoot": f"closes with overshoot {-self.gap}",
+            "undrafted_implied": f"closes with at least {self.gap} undrafted steps",
+            "open": f"does not close by {abs(self.gap)}",
+            "unknown": "cannot be checked: a count is missing",
+        }[self.kind]
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Totals over `requests` requests. None is a count that its source did not give; it is never 0."""
+
+    requests: int
+    emitted: int | None
+    rounds: int | None
+    drafted: int | None
+    verified: int | None
+    accepted: int | None = None
+    undrafted: int | None = None
+    prefill_tokens: int | None = None
+    discarded_bonus: int | None = None
+    longest_draft: int | None = None
+    histogram: tuple[int, ...] | None = None
+
+    def broken(self) -> list[str]:
+        """The identities that these counts break, each named; empty when none is."""
+        found = [text for held, text in self._rules() if not held]
+        if self.histogram is not None:
+            if self.rounds is not None and sum(self.histogram) != self.rounds:
+                found.append(f"the histogram counts {sum(self.histogram)} rounds, R is {self.rounds}")
+            kept = sum(j * n for j, n in enumerate(self.histogram))
+            if self.verified is not None and kept != self.verified:
+                found.append(f"the histogram keeps {kept} drafts, V is {self.verified}")
+        return found
+
+    def _rules(self) -> list[tuple[bool, str]]:
+        def least(low: int | None, high: int | None, text: str) -> tuple[bool, str]:
+            return low is None or high is None or low <= high, text
+
+        longest = None if self.rounds is None or self.longest_draft is None else self.rounds * self.longest_draft
+        return [
+            least(self.verified, self.drafted, f"V ≤ D is broken: {self.verified} kept of {self.drafted} drafted; the bonus token was probably counted"),
+            least(self.accepted, self.verified, f"A ≤ V is broken: {self.accepted} delivered of {self.verified} kept"),
+            least(self.drafted, longest, f"D ≤ R·k is broken: {self.drafted} drafted in {self.rounds} rounds of at most {self.longest_draft}"),
+            (min((c for c in self._all() if c is not None), default=0) >= 0, "a count is below 0"),
+        ]
+
+    def _all(self) -> tuple[int | None, ...]:
+        return (self.emitted, self.rounds, self.drafted, self.verified, self.accepted, self.undrafted, self.prefill_tokens, self.discarded_bonus)
+
+    def closure(self, *, counts_before_stop: bool = False) -> Closure:
+        """Whether E = P + V + R + U up to what is known.
+
+        An unknown P may be anything in [0, N]. `counts_before_stop` says that the engine is known to count before its stop check,
+        so that up to N·k kept tokens may never have been emitted.
+        """
+        if self.emitted is None or self.rounds is None or self.verified is None:
+            return Closure("unknown", 0)
+        steps = self.verified + self.rounds + (self.undrafted or 0)
+        discarded = None if self.accepted is None or self.discarded_bonus is None else self.verified - self.accepted + self.discarded_bonus
+        rest = self.emitted - steps + (discarded or 0)
+        prefill = self.prefill_tokens
+        if prefill is None:
+            # Most engines emit one token from the prefill; only a smaller rest says that this one did not.
+            prefill = rest if 0 <= rest <= self.requests else self.requests
+        return self._judge(rest - prefill, prefill, counts_before_stop and discarded is None)
+
+    def _judge(self, gap: int, prefill: int, overshoots: bool) -> Closure:
+        if gap == 0:
+            return Closure("closes", 0, prefill)
+        if gap < 0 and overshoots and self.longest_draft is not None and gap >= -self.requests * self.longest_draft:
+            return Closure("overshoot", gap, prefill)
+        if gap > 0 and self.undrafted is None:
+            return Closure("undrafted_implied", gap, prefill)
+        return Closure("open", gap, prefill)

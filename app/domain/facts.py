@@ -1,0 +1,221 @@
+"""What a runner saw, counted once (definitions § 1); figures are recomputed from these and nothing else.
+
+Facts come from a machine that the service does not trust: every size is bounded, every number finite.
+Durations and times are seconds on the runner's monotonic clock, from the start of the trial.
+"""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, TypeAdapter, model_validator
+
+from app.domain.counts import Counts
+from app.domain.tokenizer import TokenizerIdentity
+from app.domain.value import Value
+
+Count = Annotated[int, Field(ge=0, le=10**9)]
+Seconds = Annotated[float, Field(ge=0, le=10**7)]
+Share = Annotated[float, Field(ge=0, le=1)]
+Short = Annotated[str, Field(max_length=256)]
+Small = Annotated[int, Field(ge=0, le=32767)]
+MAX_ROUNDS = 20_000
+
+Arm = Literal["plain", "speculative", "control"]
+Purpose = Literal["headline", "losslessness", "profile"]
+Finish = Literal["eos", "length", "stop", "cancelled", "error"]
+
+
+class RequestFact(Value):
+    """One request in one arm of one trial. Per-round lists have one entry a verification step that carried a draft (R of them)."""
+
+    kind: Literal["request"] = "request"
+    arm: Arm
+    purpose: Purpose = "headline"
+    trial: Count
+    order: Annotated[int, Field(ge=0, le=64)]
+    prompt: Short
+    profile: Short
+    parallel: Short | None = None
+    seed: Count
+
+    prompt_tokens: Count
+    prompt_characters: Count
+    prompt_words: Count
+
+    drafted: Count
+    drafted_source: Literal["observed", "nominal", "absent"] = "observed"
+    verified: Count
+    accepted: Count
+    rounds: Count
+    undrafted: Count
+    prefill_tokens: Count
+    emitted: Count
+    discarded_bonus: Count
+    longest_draft: Count
+
+    round_drafted: Annotated[tuple[Small, ...], Field(max_length=MAX_ROUNDS)] = ()
+    round_verified: Annotated[tuple[Small, ...], Field(max_length=MAX_ROUNDS)] = ()
+    round_depth: Annotated[tuple[Small, ...], Field(max_length=MAX_ROUNDS)] = ()
+    round_slots: Annotated[tuple[Small, ...], Field(max_length=MAX_ROUNDS)] = ()
+    step_end: Annotated[tuple[Seconds, ...], Field(max_length=MAX_ROUNDS)] = ()
+    step_tokens: Annotated[tuple[Small, ...], Field(max_length=MAX_ROUNDS)] = ()
+
+    planned_at: Seconds | None = None
+    sent_at: Seconds
+    first_at: Seconds
+    last_at: Seconds
+    finish: Finish
+
+    draft_layer_passes: Count | None = None
+    verify_layer_passes: Count | None = None
+    prefill_layer_passes: Count | None = None
+
+    output_ids: Annotated[tuple[Count, ...], Field(max_length=8192)] | None = None
+    output_digest: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+    output_text: Annotated[str, Field(max_length=100_000)] | None = None
+    output_characters: Count
+    output_words: Count
+    answer_language: Short | None = None
+    answer_letters: Count = 0
+    answer_kind: Literal["prompt", "code", "other"] = "prompt"
+    repeated_share: Share | None = None
+    degenerate: bool | None = None
+
+    @property
+    def discarded_drafts(self) -> int:
+        return self.verified - self.accepted
+
+    def counts(self) -> Counts:
+        return Counts(
+            requests=1,
+            emitted=self.emitted,
+            rounds=self.rounds,
+            drafted=self.drafted,
+            verified=self.verified,
+            accepted=self.accepted,
+            undrafted=self.undrafted,
+            prefill_tokens=self.prefill_tokens,
+            discarded_bonus=self.discarded_bonus,
+            longest_draft=self.longest_draft,
+        )
+
+    @model_validator(mode="after")
+    def _identities_hold(self) -> Self:
+        wrong = self.counts().broken()
+        closure = self.counts().closure()
+        if closure.kind != "closes":
+            wrong.append(f"E = P + A + R + U − discarded bonus: {closure}")
+        lengths = {len(self.round_drafted), len(self.round_verified), len(self.round_depth), len(self.round_slots)}
+        if lengths != {self.rounds}:
+            wrong.append(f"per-round lists have {sorted(lengths)} entries, R is {self.rounds}")
+        if sum(self.round_drafted) != self.drafted or sum(self.round_verified) != self.verified:
+            wrong.append("per-round drafts do not add up to D and V")
+        if any(not kept <= deep <= made for kept, deep, made in zip(self.round_verified, self.round_depth, self.round_drafted, strict=False)):
+            wrong.append("a round keeps more than its depth, or is deeper than its draft")
+        if any(made > self.longest_draft for made in self.round_depth):
+            wrong.append("a draft is longer than the controller may reach")
+        if len(self.step_end) != len(self.step_tokens) or sum(self.step_tokens) != self.emitted:
+            wrong.append("tokens per step do not add up to E")
+        if not self.sent_at <= self.first_at <= self.last_at:
+            wrong.append("times run backwards")
+        if wrong:
+            raise ValueError(f"request {self.prompt} of arm {self.arm}: " + "; ".join(wrong))
+        return self
+
+
+class TrialFact(Value):
+    """One pass of one arm over the prompts. `others` is the share of the measuring cores that other processes took; None where it cannot be read."""
+
+    kind: Literal["trial"] = "trial"
+    arm: Arm
+    purpose: Purpose = "headline"
+    trial: Count
+    block: Count
+    seconds: Seconds
+    forwards: Count
+    slot_steps: Count
+    load_average: Annotated[float, Field(ge=0, le=10**5)] | None = None
+    steal: Share | None = None
+    others: Share | None = None
+    contended: bool = False
+    clock_mhz: Annotated[float, Field(ge=0, le=10**5)] | None = None
+    peak_bytes: Annotated[int, Field(ge=0, le=2**50)] | None = None
+    weight_bytes: Annotated[int, Field(ge=0, le=2**50)] | None = None
+    cache_bytes: Annotated[int, Field(ge=0, le=2**50)] | None = None
+
+
+class EnvironmentFact(Value):
+    kind: Literal["environment"] = "environment"
+    device: Short
+    device_kind: Literal["cpu", "cuda", "mps"]
+    cores: Count
+    threads: Count
+    memory_bytes: Annotated[int, Field(ge=0, le=2**50)]
+    system: Short
+    versions: Annotated[dict[Short, Short], Field(max_length=32)]
+    details: Annotated[dict[Short, Short], Field(max_length=32)] = Field(default_factory=dict)
+
+
+class PreflightFact(Value):
+    """What the runner found before the first trial; the half of the passport that only it can know."""
+
+    kind: Literal["preflight"] = "preflight"
+    target: Short
+    revision: Short | None
+    weights_digest: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] | None
+    dtype: Short
+    quantisation: Short | None
+    layers: Count
+    parallel_layout: Short = "one device"
+    tokenizer: TokenizerIdentity
+    drafter_tokenizer: TokenizerIdentity | None
+    drafter_checkpoint: Short | None = None
+    drafter_memory: Literal["request", "process"]
+    lossless: bool
+    chat_template_digest: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] | None
+    thinking: Short | None = None
+    suite_digest: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+    suite_version: Short
+    profiles: Annotated[dict[Short, Count], Field(max_length=64)]
+    context_length: Count
+    cache_dtype: Short
+    prefix_cache: Short = "none"
+    shared_cache: Literal["observed", "declared", "unknown", "not shared"]
+    batched_verification: Literal["observed", "declared", "unknown", "not batched"]
+    engine_version: Short
+
+
+class WarmupFact(Value):
+    """`medians` are seconds of the last three groups of 8 decode steps, per arm."""
+
+    kind: Literal["warmup"] = "warmup"
+    steady: bool
+    seconds: Seconds
+    steps: Count
+    medians: Annotated[dict[Short, tuple[Seconds, ...]], Field(max_length=8)] = Field(default_factory=dict)
+
+
+class ProgressFact(Value):
+    """Where the run is. `stage` is one of the page's stages; `remaining` is an estimate in seconds, None before there is one."""
+
+    kind: Literal["progress"] = "progress"
+    stage: Literal["loading", "checking", "warming", "trial", "losslessness", "computing"]
+    done: Count = 0
+    total: Count = 0
+    arm: Arm | None = None
+    remaining: Seconds | None = None
+
+
+class FinishFact(Value):
+    """How the child ended. `reason` is a sentence for a person; `code` a word for a program."""
+
+    kind: Literal["finish"] = "finish"
+    outcome: Literal["succeeded", "failed", "cancelled"]
+    code: Annotated[str, Field(pattern=r"^[a-z_]{1,40}$")]
+    reason: Annotated[str, Field(max_length=2000)] = ""
+    retry_makes_sense: bool = False
+
+
+AnyFact = Annotated[
+    RequestFact | TrialFact | EnvironmentFact | PreflightFact | WarmupFact | ProgressFact | FinishFact, Field(discriminator="kind")
+]
+FACT: TypeAdapter[AnyFact] = TypeAdapter(AnyFact)

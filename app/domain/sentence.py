@@ -1,0 +1,27 @@
+"""What is said to a person, before a language is chosen for it."""
+
+from typing import Literal
+
+from app.domain.value import Value
+
+Kind = Literal["ratio", "share", "points", "count", "seconds", "number", "bytes", "tokens_per_second", "per_second"]
+
+
+class Quantity(Value):
+    """A number inside a sentence; the renderer of a locale decides its digits. `share` is 0..1, `points` a difference of shares."""
+
+    kind: Kind
+    value: float
+    low: float | None = None
+    high: float | None = None
+
+
+class Sentence(Value):
+    """A msgid with named placeholders (`%(name)s`) and what fills them, so that one text serves page, JSON and export in every language."""
+
+    text: str
+    values: dict[str, str | int | Quantity] = {}
+
+
+def plain(text: str, **values: str | int | Quantity) -> Sentence:
+    return Sentence(text=text, values=values)

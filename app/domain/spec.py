@@ -1,0 +1,111 @@
+"""What is asked of a run: the body of POST /api/v1/runs."""
+
+import hashlib
+import json
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+
+from app.domain.language import Language
+from app.domain.value import Value
+
+Name = Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
+Text = Annotated[str, Field(min_length=1, max_length=256)]
+Dtype = Literal["auto", "float32", "bfloat16", "float16"]
+
+
+def _small(params: dict[str, Any]) -> dict[str, Any]:
+    if len(json.dumps(params)) > 4096:
+        raise ValueError("parameters take more than 4096 characters")
+    return params
+
+
+Params = Annotated[dict[str, Any], AfterValidator(_small)]
+
+
+class Choice(Value):
+    """A named part (drafter, controller, verifier) and its parameters; the runner's offer holds their schema."""
+
+    name: Name
+    params: Params = Field(default_factory=dict)
+
+
+def _named(value: object) -> object:
+    return {"name": value} if isinstance(value, str) else value
+
+
+Named = Annotated[Choice, BeforeValidator(_named)]
+
+
+class ModelSource(Value):
+    """Where the target comes from. `dtype` auto is the runner's fastest 16-bit type, else float32; the passport names what was used."""
+
+    source: Literal["hub", "path", "package"]
+    repository: Text | None = None
+    path: Annotated[str, Field(min_length=1, max_length=1024)] | None = None
+    package: Name | None = None
+    file: Text | None = None
+    revision: Text | None = None
+    dtype: Dtype = "auto"
+
+    @model_validator(mode="after")
+    def _names_its_source(self) -> Self:
+        wanted = {"hub": "repository", "path": "path", "package": "package"}
+        field = wanted[self.source]
+        if getattr(self, field) is None:
+            raise ValueError(f"a model of source {self.source} needs {field}")
+        others = [other for other in wanted.values() if other != field and getattr(self, other) is not None]
+        if others:
+            raise ValueError(f"a model of source {self.source} takes no {', '.join(others)}")
+        return self
+
+    @property
+    def title(self) -> str:
+        return str(self.repository or self.package or self.path)
+
+
+class SuiteChoice(Value):
+    """Which prompts: a suite, some of its profiles, and at most `limit` prompts taken evenly over the profiles."""
+
+    id: Name
+    profiles: tuple[Name, ...] | None = None
+    limit: Annotated[int, Field(ge=1, le=10_000)] | None = None
+
+
+class Load(Value):
+    kind: Literal["closed"] = "closed"
+    concurrency: Annotated[int, Field(ge=1, le=256)] = 1
+
+
+class Sampling(Value):
+    temperature: Annotated[float, Field(ge=0, le=10)] = 0.0
+    top_k: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
+    top_p: Annotated[float, Field(gt=0, le=1)] | None = None
+    seed: Annotated[int, Field(ge=0, le=2**31 - 1)] = 1
+
+
+class RunSpec(Value):
+    """One measurement of one drafter against plain decoding. Language and tokenizer have no default: without them nothing is measured."""
+
+    model: ModelSource
+    engine: Name = "transformers"
+    drafter: Named
+    controller: Named = Choice(name="constant")
+    verifier: Named = Choice(name="exact")
+    language: Language
+    tokenizer: Text
+    suite: SuiteChoice
+    chat_template: Literal["model", "none"] = "model"
+    load: Load = Load()
+    sampling: Sampling = Sampling()
+    stop: tuple[Annotated[str, Field(min_length=1, max_length=64)], ...] = Field(default=(), max_length=4)
+    ignore_eos: bool = False
+    max_new_tokens: Annotated[int, Field(ge=2, le=8192)] = 64
+    trials: Annotated[int, Field(ge=1, le=50)] = 3
+    margin: Annotated[float, Field(ge=0, le=0.5)] = 0.02
+    labels: Annotated[dict[Name, Annotated[str, Field(max_length=64)]], Field(max_length=8)] = Field(default_factory=dict)
+
+    def digest(self) -> str:
+        """SHA-256 over the canonical JSON: equal specs ask for the same measurement."""
+        canonical = json.dumps(self.model_dump(mode="json"), sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+        return hashlib.sha256(canonical.encode()).hexdigest()

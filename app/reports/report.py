@@ -1,0 +1,107 @@
+"""Report and Comparison: every number and sentence that is shown, and nothing else is shown."""
+
+from typing import Literal
+
+from app.domain.estimate import Cell, Estimate
+from app.domain.facts import EnvironmentFact, TrialFact, WarmupFact
+from app.domain.passport import Passport
+from app.domain.sentence import Sentence
+from app.domain.spec import RunSpec
+from app.domain.value import Value
+from app.statistics.verdict import Verdict
+
+
+class Gate(Value):
+    """A check that may refuse a run's headlines; `share` of `n` requests failed it, `limit` is the share allowed."""
+
+    name: Literal["degenerate", "other language", "closure", "lossy", "identity"]
+    refused: bool
+    failing: int
+    n: int
+    limit: float
+    sentence: Sentence
+
+
+class Losslessness(Value):
+    """Requests whose ids equal plain's at the same load, beside plain against plain. `first_divergence` is an output position."""
+
+    dtype: str
+    equal: int
+    n: int
+    plain_equal: int | None
+    plain_n: int | None
+    first_divergence: int | None
+    diverging_prompt: str | None = None
+    repeats_identical: bool | None = None
+
+
+class PromptRow(Value):
+    """One prompt of one run, for dots and tables: never quoted without the figures above it."""
+
+    prompt: str
+    profile: str
+    parallel: str | None
+    speedup: float | None
+    drafted: int
+    verified: int
+    rounds: int
+    emitted: int
+    degenerate: bool | None
+    answer_language: str | None
+
+
+class Report(Value):
+    """One run. `cells` hold figures, refusals and absences in the order of the catalogue; `headline` is the id of the load's headline figure."""
+
+    run: int
+    state: str
+    question: Sentence
+    answer: Sentence
+    spec: RunSpec
+    passport: Passport | None
+    missing: tuple[str, ...] = ()
+    headline: str
+    verdict: Verdict
+    gates: tuple[Gate, ...]
+    losslessness: tuple[Losslessness, ...]
+    cells: tuple[Cell, ...]
+    prompts: tuple[PromptRow, ...]
+    trials: tuple[TrialFact, ...]
+    warmup: WarmupFact | None
+    environment: EnvironmentFact | None
+    notes: tuple[Sentence, ...] = ()
+
+    def find(self, id: str, **part: str) -> Cell | None:
+        """The cell of a figure, by its exact part; None when the report has no such cell."""
+        return next((cell for cell in self.cells if cell.id == id and cell.part == part), None)
+
+
+class Difference(Value):
+    """A field in which passports differ. `forbids` names why the runs cannot be compared because of it; `expected` marks what is being compared."""
+
+    field: str
+    values: tuple[str, ...]
+    expected: bool = False
+    forbids: Sentence | None = None
+
+
+class Contrast(Value):
+    """A figure of run A against run B on parallel pairs: share figures as a difference in points, ratios as a quotient."""
+
+    id: str
+    part: dict[str, str] = {}
+    kind: Literal["difference", "quotient"]
+    estimate: Estimate
+
+
+class Comparison(Value):
+    """Two or more runs side by side; contrasts are of the first against the second, and only where both have the figure."""
+
+    reports: tuple[Report, ...]
+    question: Sentence
+    answer: Sentence
+    comparable: bool
+    differences: tuple[Difference, ...]
+    agreeing: tuple[str, ...]
+    contrasts: tuple[Contrast, ...]
+    refused: tuple[Sentence, ...] = ()
