@@ -61,7 +61,9 @@ class Counts:
 
         longest = None if self.rounds is None or self.longest_draft is None else self.rounds * self.longest_draft
         return [
-            least(self.verified, self.drafted, f"V ≤ D is broken: {self.verified} kept of {self.drafted} drafted; the bonus token was probably counted"),
+            least(
+                self.verified, self.drafted, f"V ≤ D is broken: {self.verified} kept of {self.drafted} drafted; the bonus token was probably counted"
+            ),
             least(self.accepted, self.verified, f"A ≤ V is broken: {self.accepted} delivered of {self.verified} kept"),
             least(self.drafted, longest, f"D ≤ R·k is broken: {self.drafted} drafted in {self.rounds} rounds of at most {self.longest_draft}"),
             (min((c for c in self._all() if c is not None), default=0) >= 0, "a count is below 0"),

@@ -10,7 +10,19 @@ from app.domain.value import Value
 
 Counted = Literal["prompts", "parallel pairs", "trial pairs", "requests", "rounds", "runs"]
 Scope = Literal["these prompts", "prompts like these"]
-Unit = Literal["share", "points", "ratio", "tokens", "tokens_per_second", "characters_per_second", "words_per_second", "seconds", "count", "layer_passes", "characters"]
+Unit = Literal[
+    "share",
+    "points",
+    "ratio",
+    "tokens",
+    "tokens_per_second",
+    "characters_per_second",
+    "words_per_second",
+    "seconds",
+    "count",
+    "layer_passes",
+    "characters",
+]
 LEVEL = 0.95
 
 

@@ -215,7 +215,5 @@ class FinishFact(Value):
     retry_makes_sense: bool = False
 
 
-AnyFact = Annotated[
-    RequestFact | TrialFact | EnvironmentFact | PreflightFact | WarmupFact | ProgressFact | FinishFact, Field(discriminator="kind")
-]
+AnyFact = Annotated[RequestFact | TrialFact | EnvironmentFact | PreflightFact | WarmupFact | ProgressFact | FinishFact, Field(discriminator="kind")]
 FACT: TypeAdapter[AnyFact] = TypeAdapter(AnyFact)

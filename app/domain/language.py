@@ -3,6 +3,7 @@
 from typing import Annotated
 
 import langcodes
+from langcodes.tag_parser import LanguageTagError
 from pydantic import AfterValidator
 
 
@@ -13,7 +14,7 @@ def standard_tag(text: str) -> str:
     """
     try:
         tag = langcodes.standardize_tag(text.strip())
-    except langcodes.LanguageTagError as error:
+    except LanguageTagError as error:
         raise ValueError(f"{text!r} is not a language tag; enter one such as ru or en") from error
     if not langcodes.tag_is_valid(tag) or base_of(tag) in {"und", "mul", "zxx", "mis"}:
         raise ValueError(f"{text!r} names no language; enter a tag such as ru or en")

@@ -65,7 +65,10 @@ def issue(spec: RunSpec, seen: PreflightFact, machine: EnvironmentFact, answers:
     return Passport(
         **shared
         | {"drafter_tokenizer": seen.drafter_tokenizer or seen.tokenizer}
-        | {name: getattr(spec, name) for name in ("drafter", "controller", "language", "sampling", "verifier", "stop", "ignore_eos", "max_new_tokens", "load", "engine")},
+        | {
+            name: getattr(spec, name)
+            for name in ("drafter", "controller", "language", "sampling", "verifier", "stop", "ignore_eos", "max_new_tokens", "load", "engine")
+        },
         suite=spec.suite.id,
         answer_language=answers,
         hardware=machine.device,

@@ -1,0 +1,20 @@
+"""Everything that was asked and seen of one run: the only input of a report."""
+
+from app.domain.facts import EnvironmentFact, FinishFact, PreflightFact, RequestFact, TrialFact, WarmupFact
+from app.domain.spec import RunSpec
+from app.domain.status import RunState
+from app.domain.value import Value
+
+
+class RunRecord(Value):
+    """Facts of the finishing attempt only (of the latest attempt while none has finished)."""
+
+    run: int
+    state: RunState
+    spec: RunSpec
+    preflight: PreflightFact | None = None
+    environment: EnvironmentFact | None = None
+    warmup: WarmupFact | None = None
+    requests: tuple[RequestFact, ...] = ()
+    trials: tuple[TrialFact, ...] = ()
+    finish: FinishFact | None = None
