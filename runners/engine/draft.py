@@ -1,0 +1,71 @@
+"""What passes between loop, drafter, target and verifier."""
+
+from dataclasses import dataclass
+from typing import Self
+
+import torch
+from torch import Tensor
+
+
+@dataclass(frozen=True)
+class Batch:
+    """The sequences taking part in one step. Row r sits in `slots[r]` and has committed `ids[r]`, prompt included;
+    the target's cache holds all of them but the last, which is fed with the draft."""
+
+    slots: tuple[int, ...]
+    ids: tuple[list[int], ...]
+
+    def __len__(self) -> int:
+        return len(self.slots)
+
+    def rows(self, chosen: list[int]) -> "Batch":
+        return Batch(tuple(self.slots[r] for r in chosen), tuple(self.ids[r] for r in chosen))
+
+
+@dataclass(frozen=True)
+class Resume:
+    """Target work already done for the positions of the last committed token and of all drafts but the deepest:
+    hidden states `[B, n, H]` at the output of layer `exit_layer` − 1."""
+
+    exit_layer: int
+    hidden: Tensor
+
+
+@dataclass(frozen=True)
+class Draft:
+    """Proposed tokens `[B, n]`, of which row r uses the first `lengths[r]`. `parents` `[n]` names each node's parent by index, −1 being the last
+    committed token: a chain is −1, 0, 1, …. `probabilities` `[B, n, V]` or None for a proposal that was not sampled."""
+
+    tokens: Tensor
+    lengths: tuple[int, ...]
+    parents: Tensor
+    probabilities: Tensor | None = None
+    resume: Resume | None = None
+
+    @classmethod
+    def chain(cls, tokens: Tensor, lengths: tuple[int, ...], *, probabilities: Tensor | None = None, resume: Resume | None = None) -> Self:
+        return cls(tokens, lengths, torch.arange(tokens.shape[1]) - 1, probabilities, resume)
+
+    @classmethod
+    def empty(cls, rows: int, device: torch.device) -> Self:
+        return cls.chain(torch.zeros((rows, 0), dtype=torch.long, device=device), (0,) * rows)
+
+    @classmethod
+    def from_lists(cls, proposals: list[list[int]], device: torch.device) -> Self:
+        """A chain per row from token lists of any lengths; short rows are padded with 0, which `lengths` hides."""
+        width = max((len(p) for p in proposals), default=0)
+        padded = [p + [0] * (width - len(p)) for p in proposals]
+        tokens = torch.tensor(padded, dtype=torch.long, device=device).reshape(len(proposals), width)
+        return cls.chain(tokens, tuple(len(p) for p in proposals))
+
+    @property
+    def width(self) -> int:
+        return int(self.tokens.shape[1])
+
+
+@dataclass(frozen=True)
+class Accepted:
+    """Per row: how many drafts were kept, and the target's own next token behind them (recovered or bonus)."""
+
+    kept: list[int]
+    next: list[int]

@@ -1,0 +1,100 @@
+"""The one draft → verify → commit loop. Every arm of every comparison goes through it."""
+
+from collections import deque
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from torch import Tensor
+
+from runners.clock import Clock
+from runners.controllers.base import Controller
+from runners.drafters.base import Drafter
+from runners.engine.draft import Accepted, Batch, Draft
+from runners.engine.sequence import Request, Sequence
+from runners.engine.stops import StopRules
+from runners.engine.target import Target
+from runners.verifiers.base import Verifier
+
+
+@dataclass
+class Counters:
+    """Per trial: verification forwards, and the slots in use summed over them."""
+
+    forwards: int = 0
+    slot_steps: int = 0
+
+
+class Loop:
+    """`cap_at_limit` shortens a draft so that it cannot outrun the token limit; the toy alone goes without (mission: the toy experiment)."""
+
+    def __init__(
+        self,
+        target: Target,
+        drafter: Drafter,
+        controller: Controller,
+        verifier: Verifier,
+        rules: StopRules,
+        clock: Clock,
+        *,
+        cap_at_limit: bool = True,
+    ) -> None:
+        self.target, self.drafter, self.controller, self.verifier = target, drafter, controller, verifier
+        self.rules, self.clock, self.cap_at_limit = rules, clock, cap_at_limit
+        self.counters = Counters()
+
+    def run(self, requests: Iterable[Request], concurrency: int, *, cancelled: Callable[[], bool] = lambda: False) -> list[Sequence]:
+        """Decodes all requests over at most `concurrency` slots, refilling a slot as soon as it is free; in the order of finishing.
+
+        When `cancelled` turns true the sequences that finished so far are returned.
+        """
+        waiting, free = deque(requests), list(range(min(concurrency, self.target.slots)))
+        running: list[Sequence] = []
+        done: list[Sequence] = []
+        while (waiting or running) and not cancelled():
+            while waiting and free:
+                running.append(self._admit(waiting.popleft(), free.pop(0)))
+            live = [s for s in running if s.finish is None]
+            if live:
+                self._step(live)
+            for sequence in [s for s in running if s.finish is not None]:
+                running.remove(sequence)
+                free.append(sequence.slot)
+                done.append(sequence)
+        return done
+
+    def _admit(self, request: Request, slot: int) -> Sequence:
+        sequence = Sequence(request, slot, self.clock.now(), list(request.ids))
+        logits: Tensor | None = self.target.prefill(slot, request.ids)
+        sequence.passes = self.target.passes[slot]
+        self.controller.begin(slot)
+        self.drafter.begin(slot, request.ids)
+        if logits is not None:
+            none = Draft.empty(1, self.target.device)
+            first = self.verifier.verify(none, logits[None, None]).next[0]
+            sequence.take_prefill(first, self.rules, self.clock.now())
+        return sequence
+
+    def _step(self, live: list[Sequence]) -> None:
+        batch = Batch(tuple(s.slot for s in live), tuple(s.ids for s in live))
+        draft = self.drafter.propose(batch, [self._limit(s) for s in live])
+        logits = self.target.verify(batch, draft)
+        accepted = self.verifier.verify(draft, logits)
+        self.counters.forwards += 1
+        self.counters.slot_steps += len(live)
+        self.drafter.observe(batch, accepted.kept)
+        self._commit(live, draft, accepted)
+
+    def _commit(self, live: list[Sequence], draft: Draft, accepted: Accepted) -> None:
+        tokens, now = draft.tokens.tolist(), self.clock.now()
+        for row, sequence in enumerate(live):
+            drafted, kept = draft.lengths[row], accepted.kept[row]
+            if drafted:
+                self.controller.observe(sequence.slot, drafted, kept)
+            sequence.take_step(drafted, tokens[row][:kept], accepted.next[row], len(live), self.rules, now)
+
+    def _limit(self, sequence: Sequence) -> int:
+        """Drafts that may still be put in front of the verifier: the controller's wish, the room in the context and, unless lifted, the token limit."""
+        wish = min(self.controller.length(sequence.slot), self.target.context - len(sequence.ids) - 1)
+        if self.cap_at_limit:
+            wish = min(wish, self.rules.limit - sequence.emitted - 1)
+        return max(0, wish)

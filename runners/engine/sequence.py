@@ -1,0 +1,76 @@
+"""One request on its way through the loop: its tokens and its counts, counted here and nowhere else."""
+
+from dataclasses import dataclass, field
+
+from runners.engine.stops import Ending, StopRules
+from runners.engine.target import Passes
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is decoded: `prompt` names it in the suite, `ids` are the prompt's tokens."""
+
+    prompt: str
+    ids: tuple[int, ...]
+    seed: int = 0
+    planned_at: float | None = None
+
+
+@dataclass
+class Sequence:
+    """Counts of definitions § 1 for one request. `ids` are prompt and delivered output; per-round lists have one entry a round that carried a draft."""
+
+    request: Request
+    slot: int
+    sent_at: float
+    ids: list[int]
+    passes: Passes = field(default_factory=Passes)
+    drafted: int = 0
+    verified: int = 0
+    accepted: int = 0
+    undrafted: int = 0
+    prefill_tokens: int = 0
+    discarded_bonus: int = 0
+    round_drafted: list[int] = field(default_factory=list)
+    round_verified: list[int] = field(default_factory=list)
+    round_slots: list[int] = field(default_factory=list)
+    step_end: list[float] = field(default_factory=list)
+    step_tokens: list[int] = field(default_factory=list)
+    finish: Ending | None = None
+
+    @property
+    def output(self) -> list[int]:
+        return self.ids[len(self.request.ids) :]
+
+    @property
+    def emitted(self) -> int:
+        return len(self.ids) - len(self.request.ids)
+
+    @property
+    def rounds(self) -> int:
+        return len(self.round_drafted)
+
+    def take_prefill(self, token: int, rules: StopRules, now: float) -> None:
+        delivered = self._deliver([token], rules, now)
+        self.prefill_tokens += len(delivered)
+
+    def take_step(self, drafted: int, kept: list[int], behind: int, slots: int, rules: StopRules, now: float) -> None:
+        """One decode step: `kept` drafts in front of the target's own token `behind`."""
+        delivered = self._deliver([*kept, behind], rules, now)
+        if drafted:
+            self.drafted += drafted
+            self.verified += len(kept)
+            self.accepted += min(len(delivered), len(kept))
+            self.round_drafted.append(drafted)
+            self.round_verified.append(len(kept))
+            self.round_slots.append(slots)
+        else:
+            self.undrafted += 1
+        self.discarded_bonus += len(delivered) <= len(kept)
+
+    def _deliver(self, fresh: list[int], rules: StopRules, now: float) -> list[int]:
+        delivered, self.finish = rules.cut(self.output, fresh)
+        self.ids.extend(delivered)
+        self.step_end.append(now)
+        self.step_tokens.append(len(delivered))
+        return delivered

@@ -1,0 +1,69 @@
+"""What the loop and the drafters ask of a target model."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+from torch import Tensor
+
+from runners.engine.draft import Batch, Draft
+
+
+@dataclass
+class Passes:
+    """Layer passes of one slot's sequence: layers × positions executed, apart by what they were for."""
+
+    prefill: int = 0
+    draft: int = 0
+    verify: int = 0
+
+
+class Target(ABC):
+    """Keeps up to `slots` sequences and scores drafts behind them. `context` is the longest sequence that a slot holds, drafts included."""
+
+    prefill_emits: ClassVar[bool] = True
+    resumes: ClassVar[bool] = False
+
+    layers: int
+    vocabulary: int
+    slots: int
+    context: int
+    eos: frozenset[int]
+    device: torch.device
+
+    def __init__(self, slots: int) -> None:
+        self.slots = slots
+        self.passes = [Passes() for _ in range(slots)]
+        self.forwards = 0
+
+    def prefill(self, slot: int, ids: Sequence[int]) -> Tensor | None:
+        """Starts a sequence in a slot. Returns the logits `[V]` behind its last id, or None from a target whose prefill emits nothing.
+
+        Raises ValueError when the ids do not fit into `context`.
+        """
+        if not ids:
+            raise ValueError("a sequence needs at least one id")
+        if len(ids) >= self.context:
+            raise ValueError(f"{len(ids)} ids do not fit into a context of {self.context}")
+        self.passes[slot] = Passes()
+        return self._prefill(slot, ids)
+
+    @abstractmethod
+    def _prefill(self, slot: int, ids: Sequence[int]) -> Tensor | None: ...
+
+    @abstractmethod
+    def verify(self, batch: Batch, draft: Draft) -> Tensor:
+        """Logits `[B, n + 1, V]` behind each row's last committed token and behind each of its drafts, in one forward.
+
+        Columns past a row's own draft are padding and mean nothing.
+        """
+
+    @abstractmethod
+    def early(self, batch: Batch, tokens: Tensor, depth: int, exit_layer: int) -> tuple[Tensor, Tensor | None]:
+        """One draft step through the first `exit_layer` layers, then the model's own head.
+
+        `tokens` `[B]` stand `depth` places behind the last committed token (0 is that token itself). Returns logits `[B, V]` and the hidden states
+        `[B, H]` at the exit, or None where the target keeps none.
+        """

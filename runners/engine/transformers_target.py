@@ -1,0 +1,115 @@
+"""A target from transformers, run layer by layer over a slot cache. Families: Llama and Gemma 3 (text)."""
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor
+
+from runners.engine.draft import Batch, Draft
+from runners.engine.slots import SlotCache
+from runners.engine.target import Target
+
+FAMILIES = frozenset({"llama", "gemma3_text"})
+
+
+class UnsupportedModel(ValueError):
+    """This model family cannot be run over a slot cache yet."""
+
+
+class TransformersTarget(Target):
+    """`model` is a causal language model of transformers in evaluation mode. Padded columns of a ragged draft write past their row's length,
+    so the cache is `margin` entries longer than `context`."""
+
+    resumes: ClassVar[bool] = True
+
+    def __init__(self, model: Any, *, slots: int, context: int, eos: frozenset[int], margin: int = 64) -> None:
+        super().__init__(slots)
+        config = model.config
+        if config.model_type not in FAMILIES:
+            raise UnsupportedModel(f"{config.model_type} is not one of {', '.join(sorted(FAMILIES))}")
+        self.model = model
+        self.stack = model.model
+        self.layers = int(config.num_hidden_layers)
+        self.vocabulary = int(config.vocab_size)
+        self.eos = eos
+        self.context = context
+        self.device = next(model.parameters()).device
+        self.dtype: torch.dtype = next(model.parameters()).dtype
+        self.window = getattr(config, "sliding_window", None) if "gemma3" in config.model_type else None
+        self.kinds: list[str | None] = list(config.layer_types) if self.window else [None] * self.layers
+        heads, dim = int(config.num_key_value_heads), int(getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads)
+        self.cache = SlotCache([(heads, dim)] * self.layers, slots, context + margin, self.dtype, self.device)
+
+    @torch.inference_mode()
+    def _prefill(self, slot: int, ids: Sequence[int]) -> Tensor:
+        tokens = torch.tensor([list(ids)], dtype=torch.long, device=self.device)
+        positions = torch.arange(len(ids), device=self.device)[None]
+        hidden = self._layers(self.stack.embed_tokens(tokens), (slot,), positions, 0, self.layers)
+        self.passes[slot].prefill += self.layers * len(ids)
+        self.forwards += 1
+        return self._head(hidden[:, -1])[0]
+
+    @torch.inference_mode()
+    def verify(self, batch: Batch, draft: Draft) -> Tensor:
+        pending = torch.tensor([ids[-1] for ids in batch.ids], dtype=torch.long, device=self.device)
+        tokens = torch.cat([pending[:, None], draft.tokens], dim=1)
+        positions = self._starts(batch) + torch.arange(tokens.shape[1], device=self.device)
+        first = 0
+        if draft.resume is None:
+            hidden = self.stack.embed_tokens(tokens)
+        else:
+            first = draft.resume.exit_layer
+            hidden = self._finish_exit(batch, draft, tokens, positions)
+        hidden = self._layers(hidden, batch.slots, positions, first, self.layers)
+        for slot, length in zip(batch.slots, draft.lengths, strict=True):
+            # The exit layers ran once in a resumed verify, for the deepest draft; the others were the draft's own work.
+            self.passes[slot].verify += (self.layers - first) * (length + 1) + first
+        self.forwards += 1
+        return self._head(hidden)
+
+    def _finish_exit(self, batch: Batch, draft: Draft, tokens: Tensor, positions: Tensor) -> Tensor:
+        """Exit states `[B, n + 1, H]`: the draft's own, and behind them the deepest draft of each row, which no draft step has run."""
+        assert draft.resume is not None
+        rows = torch.arange(len(batch), device=self.device)
+        deepest = torch.tensor(draft.lengths, dtype=torch.long, device=self.device)
+        last = self.stack.embed_tokens(tokens[rows, deepest][:, None])
+        last = self._layers(last, batch.slots, positions[rows, deepest][:, None], 0, draft.resume.exit_layer)
+        hidden = torch.cat([draft.resume.hidden, torch.zeros_like(last)], dim=1)
+        hidden[rows, deepest] = last[:, 0]
+        return hidden
+
+    @torch.inference_mode()
+    def early(self, batch: Batch, tokens: Tensor, depth: int, exit_layer: int) -> tuple[Tensor, Tensor]:
+        positions = self._starts(batch) + depth
+        hidden = self._layers(self.stack.embed_tokens(tokens[:, None]), batch.slots, positions, 0, exit_layer)
+        for slot in batch.slots:
+            self.passes[slot].draft += exit_layer
+        return self._head(hidden[:, 0]), hidden[:, 0]
+
+    def _starts(self, batch: Batch) -> Tensor:
+        return torch.tensor([[len(ids) - 1] for ids in batch.ids], dtype=torch.long, device=self.device)
+
+    def _head(self, hidden: Tensor) -> Tensor:
+        logits: Tensor = self.model.lm_head(self.stack.norm(hidden))
+        return logits
+
+    def _layers(self, hidden: Tensor, slots: tuple[int, ...], positions: Tensor, first: int, last: int) -> Tensor:
+        """Layers `first` … `last` − 1 over `hidden` `[R, n, H]` at `positions` `[R, n]`, writing their keys and values."""
+        width = int(positions.max()) + 1
+        self.cache.aim(slots, positions, width)
+        index = torch.arange(width, device=self.device)
+        mask = index <= positions[:, None, :, None]  # [R, 1, n, width]
+        masks: dict[str | None, Tensor] = {None: mask, "full_attention": mask}
+        if self.window:
+            masks["sliding_attention"] = mask & (index > positions[:, None, :, None] - self.window)
+        angles = {kind: self._rotation(hidden, positions, kind) for kind in set(self.kinds)}
+        for number in range(first, last):
+            kind = self.kinds[number]
+            hidden = self.stack.layers[number](
+                hidden, attention_mask=masks[kind], position_embeddings=angles[kind], position_ids=positions, cache=self.cache
+            )
+        return hidden
+
+    def _rotation(self, hidden: Tensor, positions: Tensor, kind: str | None) -> Any:
+        return self.stack.rotary_emb(hidden, positions) if kind is None else self.stack.rotary_emb(hidden, positions, kind)

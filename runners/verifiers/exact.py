@@ -1,0 +1,25 @@
+"""Greedy verification: a draft is kept while it equals the target's own argmax."""
+
+import torch
+from torch import Tensor
+
+from runners.engine.draft import Accepted, Draft
+from runners.verifiers.base import Verifier
+
+
+class Exact(Verifier):
+    """Longest prefix of equal argmax, then the target's own token (Leviathan et al. 2023, § 2, at temperature 0)."""
+
+    name = "exact"
+    summary = "greedy: keeps drafts equal to the target's argmax"
+    lossless = True
+
+    def verify(self, draft: Draft, logits: Tensor) -> Accepted:
+        own = logits.argmax(dim=-1)  # [B, n + 1]
+        depth = torch.arange(draft.width, device=own.device)
+        lengths = torch.tensor(draft.lengths, device=own.device)
+        equal = (own[:, : draft.width] == draft.tokens) & (depth < lengths[:, None])
+        kept = equal.long().cumprod(dim=1).sum(dim=1)
+        behind = own.gather(1, kept[:, None])[:, 0]
+        both = torch.stack([kept, behind]).tolist()  # one wait for the device a step
+        return Accepted(kept=both[0], next=both[1])
