@@ -179,7 +179,7 @@ class PreflightFact(Value):
     context_length: Count
     cache_dtype: Short
     prefix_cache: Short = "none"
-    shared_cache: Literal["observed", "declared", "unknown", "not shared"]
+    shared_cache: Literal["observed", "declared", "unknown", "not shared", "no draft cache"]
     batched_verification: Literal["observed", "declared", "unknown", "not batched"]
     engine_version: Short
 

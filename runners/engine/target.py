@@ -32,6 +32,8 @@ class Target(ABC):
     context: int
     eos: frozenset[int]
     device: torch.device
+    weight_bytes: int | None = None
+    cache_bytes: int | None = None
 
     def __init__(self, slots: int) -> None:
         self.slots = slots

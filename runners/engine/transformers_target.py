@@ -40,6 +40,8 @@ class TransformersTarget(Target):
         self.kinds: list[str | None] = list(config.layer_types) if self.window else [None] * self.layers
         heads, dim = int(config.num_key_value_heads), int(getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads)
         self.cache = SlotCache([(heads, dim)] * self.layers, slots, context + margin, self.dtype, self.device)
+        self.weight_bytes = sum(p.numel() * p.element_size() for p in model.parameters())
+        self.cache_bytes = self.cache.bytes()
 
     @torch.inference_mode()
     def _prefill(self, slot: int, ids: Sequence[int]) -> Tensor:

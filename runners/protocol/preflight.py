@@ -1,0 +1,134 @@
+"""What is checked before the first trial; a run that fails here has measured nothing and says why."""
+
+import hashlib
+from collections import Counter
+from collections.abc import Sequence as Many
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psutil
+import torch
+
+from app.domain.facts import PreflightFact
+from app.domain.spec import RunSpec
+from app.domain.tokenizer import TokenizerIdentity
+from runners.engine.sequence import Request
+from runners.environment import half_type
+from runners.models.allowlist import tokenizer_names
+from runners.models.load import Located, context_of
+from runners.parts import Chosen
+from runners.workloads.language import verify_prompts
+from runners.workloads.suite import Prompt, Suite
+from runners.workloads.tokenizers import matches
+
+
+class Unmeasurable(ValueError):
+    """The run cannot be measured as it is asked for. `code` is a word for a program."""
+
+    def __init__(self, code: str, sentence: str) -> None:
+        super().__init__(sentence)
+        self.code = code
+
+
+def check_scope(spec: RunSpec, chosen: Chosen) -> None:
+    """Refuses what this runner cannot measure honestly."""
+    if spec.engine != "transformers":
+        raise Unmeasurable("unknown_engine", f'There is no engine "{spec.engine}" on this runner; it has transformers.')
+    if spec.load.concurrency != 1:
+        raise Unmeasurable("unsupported_load", f"This runner measures one request at a time, not {spec.load.concurrency}.")
+    if spec.sampling.temperature > 0:
+        raise Unmeasurable("unsupported_sampling", f"The verifier {chosen.verifier.name} checks greedy decoding; set the temperature to 0.")
+
+
+def check_tokenizer(spec: RunSpec, identity: TokenizerIdentity) -> None:
+    """The submitter's belief against what the model really uses."""
+    if not matches(spec.tokenizer, identity, tokenizer_names(spec.model)):
+        raise Unmeasurable(
+            "tokenizer_differs", f"The run stopped before measuring: you named {spec.tokenizer}, the model uses {identity.name} ({identity.fingerprint[:12]})."
+        )
+
+
+def check_language(spec: RunSpec, prompts: Many[Prompt]) -> None:
+    wrong = verify_prompts(prompts, spec.language)
+    if wrong:
+        named = ", ".join(f"{m.prompt} ({m.measured})" for m in wrong[:3])
+        raise Unmeasurable("language_differs", f"The prompts are said to be in {spec.language}, but {len(wrong)} of {len(prompts)} are not: {named}.")
+
+
+def encode(prompts: Many[Prompt], tokenizer: Any, spec: RunSpec) -> list[Request]:
+    """Prompt ids, through the model's own chat template where the spec asks for it."""
+    if spec.chat_template == "model" and not tokenizer.chat_template:
+        raise Unmeasurable("no_chat_template", 'This model has no chat template; set chat_template to "none".')
+    return [Request(prompt.id, tuple(_ids(prompt.text, tokenizer, spec)), spec.sampling.seed) for prompt in prompts]
+
+
+def _ids(text: str, tokenizer: Any, spec: RunSpec) -> list[int]:
+    if spec.chat_template == "none":
+        return list(tokenizer(text)["input_ids"])
+    turn = [{"role": "user", "content": text}]
+    return list(tokenizer.apply_chat_template(turn, add_generation_prompt=True, tokenize=True, return_dict=True)["input_ids"])
+
+
+def context_needed(spec: RunSpec, requests: Many[Request], longest_draft: int, located: Located) -> int:
+    """Tokens that a slot must hold: the longest prompt, the answer, and a draft behind it. Refused where the model allows fewer."""
+    needed = max(len(r.ids) for r in requests) + spec.max_new_tokens + longest_draft + 1
+    allowed = context_of(located)
+    if needed > allowed:
+        raise Unmeasurable("context_too_long", f"The longest prompt with its answer takes {needed} tokens; the model allows {allowed}.")
+    return needed
+
+
+def check_memory(located: Located, dtype: torch.dtype) -> None:
+    """Weights on disk are float32 or smaller; twice their size in the wanted type must be free."""
+    size = sum(file.stat().st_size for file in Path(located.folder).glob("*.safetensors"))
+    needed, free = size * (dtype.itemsize / 4) * 1.5 + size, psutil.virtual_memory().available
+    if needed > free:
+        raise Unmeasurable("out_of_memory", f"The model needs about {needed / 2**30:.1f} GiB of memory; {free / 2**30:.1f} GiB are free.")
+
+
+def pick_dtype(spec: RunSpec, device: torch.device) -> torch.dtype:
+    native = half_type(device)
+    if spec.model.dtype == "auto":
+        return native or torch.float32
+    return {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}[spec.model.dtype]
+
+
+@dataclass(frozen=True)
+class Ready:
+    """What pre-flight found, ready to be measured."""
+
+    spec: RunSpec
+    chosen: Chosen
+    located: Located
+    tokenizer: Any
+    identity: TokenizerIdentity
+    suite: Suite
+    prompts: tuple[Prompt, ...]
+    requests: list[Request]
+    dtype: torch.dtype
+    context: int
+
+    def fact(self, layers: int, engine_version: str) -> PreflightFact:
+        template = self.tokenizer.chat_template if self.spec.chat_template == "model" else None
+        return PreflightFact(
+            target=self.located.name,
+            revision=self.located.revision,
+            weights_digest=self.located.weights_digest,
+            dtype=str(self.dtype).removeprefix("torch."),
+            quantisation=self.located.quantisation,
+            layers=layers,
+            tokenizer=self.identity,
+            drafter_tokenizer=None,
+            drafter_memory=self.chosen.drafter.memory,
+            lossless=self.chosen.verifier.lossless,
+            chat_template_digest=hashlib.sha256(template.encode()).hexdigest() if template else None,
+            suite_digest=self.suite.digest,
+            suite_version=self.suite.version,
+            profiles=dict(Counter(prompt.profile for prompt in self.prompts)),
+            context_length=self.context,
+            cache_dtype=str(self.dtype).removeprefix("torch."),
+            shared_cache="observed" if self.chosen.drafter.shares_cache else "no draft cache",
+            batched_verification="observed",
+            engine_version=engine_version,
+        )

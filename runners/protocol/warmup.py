@@ -1,0 +1,50 @@
+"""Warm-up: both arms decode until the plain arm's steps are steady."""
+
+import statistics
+from collections.abc import Sequence as Many
+from itertools import cycle
+
+from app.domain.facts import Arm, WarmupFact
+from runners.engine.sequence import Request
+from runners.protocol.bench import Bench
+
+GROUP = 8
+GROUPS = 3
+WITHIN = 0.02
+
+
+def medians(steps: list[float]) -> list[float]:
+    """Seconds: the median of each of the last three whole groups of 8 steps; fewer when there are not as many."""
+    whole = len(steps) // GROUP
+    groups = [steps[i * GROUP : (i + 1) * GROUP] for i in range(max(0, whole - GROUPS), whole)]
+    return [statistics.median(group) for group in groups]
+
+
+def steady(steps: list[float]) -> bool:
+    found = medians(steps)
+    return len(found) == GROUPS and max(found) <= min(found) * (1 + WITHIN)
+
+
+def warm_up(bench: Bench, requests: Many[Request], limit: float) -> tuple[WarmupFact, int]:
+    """Warms both arms, prompt by prompt, for at most `limit` seconds. Returns the fact and the number of tokens drafted on the way."""
+    steps: dict[Arm, list[float]] = {"plain": [], "speculative": []}
+    drafted = 0
+    bench.drafter.reset()
+    bench.clock.start()
+    for request in cycle(requests):
+        for outcome in bench.pair(request):
+            steps[outcome.arm] += _durations(outcome.sequence.step_end)
+            drafted += outcome.sequence.drafted
+        if steady(steps["plain"]) or bench.clock.now() > limit:
+            break
+    fact = WarmupFact(
+        steady=steady(steps["plain"]),
+        seconds=bench.clock.now(),
+        steps=sum(map(len, steps.values())),
+        medians={arm: tuple(medians(taken)) for arm, taken in steps.items()},
+    )
+    return fact, drafted
+
+
+def _durations(ends: list[float]) -> list[float]:
+    return [after - before for before, after in zip(ends, ends[1:], strict=False)]
