@@ -1,13 +1,34 @@
 """Whether a drafter pays: decided here and nowhere else (definitions § 4)."""
 
+import math
+from dataclasses import dataclass
 from typing import Literal
 
 from app.domain.estimate import Estimate
 from app.domain.sentence import Sentence
 from app.domain.value import Value
+from app.statistics.pairs import excludes_one
+from app.statistics.reasons import FEWEST_CLUSTERS
+from app.statistics.student import quantile
 
 Outcome = Literal["pays", "does not pay", "cannot tell"]
-Cause = Literal["interval", "few prompts", "not level", "contended", "refused", "no plain arm", "no interval", "lossy", "not finished"]
+Cause = Literal[
+    "interval",
+    "few prompts",
+    "not level",
+    "no noise floor",
+    "contended",
+    "refused",
+    "no plain arm",
+    "no interval",
+    "lossy",
+    "not finished",
+    "family",
+]
+FEWEST_PROMPTS = 8
+MOST_CONTENDED = 1 / 3
+# Beyond this a number of further prompts is no advice any more.
+MOST_MORE = 100_000
 
 
 class Verdict(Value):
@@ -23,3 +44,108 @@ class Verdict(Value):
     family: int = 1
     noise_floor: Estimate | None = None
     sentence: Sentence
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """All that a verdict rests on. `speedup` is the load's headline and None where plain was not measured; `blocks` and `contended` count blocks of
+    trials; `refused` and `lossy` are the gates' answers; `still_pays` is False where a family's Holm adjustment takes a `pays` back."""
+
+    headline: str
+    margin: float
+    speedup: Estimate | None
+    noise_floor: Estimate | None = None
+    blocks: int = 0
+    contended: int = 0
+    finished: bool = True
+    plain: bool = True
+    refused: bool = False
+    lossy: bool = False
+    family: int = 1
+    still_pays: bool = True
+
+
+@dataclass(frozen=True)
+class Decision:
+    """A verdict before it is put into words."""
+
+    outcome: Outcome
+    causes: tuple[Cause, ...] = ()
+    slower: bool = False
+    more: int | None = None
+
+
+def decide(seen: Evidence) -> Decision:
+    """The rules of definitions § 4. Every cause that holds is named, the strongest first; `more` only where prompts are what is missing."""
+    outcome, slower = _by_interval(seen)
+    causes = tuple(cause for cause, holds in _causes(seen, outcome) if holds)
+    if not causes:
+        return Decision(outcome, slower=slower)
+    fixable = set(causes) <= {"interval", "few prompts", "no interval", "no noise floor"}
+    return Decision("cannot tell", causes, more=more_prompts(seen) if fixable else None)
+
+
+def _by_interval(seen: Evidence) -> tuple[Outcome, bool]:
+    low, high = (None, None) if seen.speedup is None else (seen.speedup.low, seen.speedup.high)
+    if low is None or high is None:
+        return "cannot tell", False
+    if low > 1 + seen.margin:
+        return "pays", False
+    return ("does not pay", high < 1) if high < 1 + seen.margin else ("cannot tell", False)
+
+
+def _causes(seen: Evidence, outcome: Outcome) -> list[tuple[Cause, bool]]:
+    speedup, floor = seen.speedup, seen.noise_floor
+    measured = seen.finished and seen.plain
+    return [
+        ("not finished", not seen.finished),
+        ("no plain arm", seen.finished and not seen.plain),
+        ("refused", seen.refused),
+        ("lossy", seen.lossy),
+        ("contended", seen.blocks > 0 and seen.contended > seen.blocks * MOST_CONTENDED),
+        ("not level", floor is not None and excludes_one(floor)),
+        ("few prompts", measured and speedup is not None and speedup.n < FEWEST_PROMPTS),
+        ("no interval", measured and (speedup is None or speedup.low is None)),
+        ("no noise floor", measured and speedup is not None and speedup.low is not None and not _floor_known(floor)),
+        ("family", outcome == "pays" and not seen.still_pays),
+        ("interval", speedup is not None and speedup.low is not None and outcome == "cannot tell"),
+    ]
+
+
+def _floor_known(floor: Estimate | None) -> bool:
+    # Plain requests that agree to the last digit have no spread and so no interval, but they were compared.
+    return floor is not None and floor.point is not None and floor.n >= FEWEST_CLUSTERS
+
+
+def more_prompts(seen: Evidence) -> int | None:
+    """How many more prompts would move the whole interval to one side of 1 + margin at today's spread.
+
+    None where the point lies between 1 and 1 + margin (an effect that the margin calls too small to matter), or where the spread is unknown.
+    """
+    speedup = seen.speedup
+    if speedup is None or speedup.point is None:
+        return None
+    missing = max(FEWEST_PROMPTS - speedup.n, 0)
+    if speedup.low is None or speedup.high is None:
+        return missing or None
+    if 1 <= speedup.point <= 1 + seen.margin:
+        return None
+    spread = math.log(speedup.high / speedup.low) / 2 / quantile(speedup.level, speedup.n - 1) * math.sqrt(speedup.n)
+    distance = abs(math.log(speedup.point / (1 + seen.margin)))
+    needed = _settling(spread / distance, speedup.level)
+    return None if needed is None else max(needed - speedup.n, missing) or None
+
+
+def _settling(spread: float, level: float) -> int | None:
+    """The least n with t(n−1)·spread/√n < 1; None beyond MOST_MORE."""
+
+    def settles(n: int) -> bool:
+        return quantile(level, n - 1) * spread < math.sqrt(n)
+
+    if not settles(MOST_MORE):
+        return None
+    low, high = 1, MOST_MORE
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if settles(middle) else (middle, high)
+    return high

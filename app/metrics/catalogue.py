@@ -1,0 +1,31 @@
+"""Every figure that there is, and their readings without a passport."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+
+from app.discovery import values_of
+from app.domain.facts import RequestFact, TrialFact
+from app.metrics.base import Metric, Reading
+from app.metrics.frame import Frames, from_facts
+
+_FOUND = sorted(values_of("app.metrics.figures", Metric, "METRIC"), key=lambda metric: metric.order)
+METRICS: Mapping[str, Metric] = MappingProxyType({metric.id: metric for metric in _FOUND})
+if len(METRICS) != len(_FOUND):
+    raise TypeError("two figures have the same id")
+
+
+def readings(frames: Frames) -> Iterator[tuple[Metric, Reading]]:
+    """Every reading of every figure, in the catalogue's order."""
+    for metric in METRICS.values():
+        for reading in metric.compute(frames):
+            yield metric, reading
+
+
+def key_of(id: str, part: Mapping[str, str]) -> str:
+    """`acceptance_at[1]`, `throughput[plain,tokens]`; the bare id without a part."""
+    return f"{id}[{','.join(part.values())}]" if part else id
+
+
+def points(requests: Sequence[RequestFact], trials: Iterable[TrialFact] = (), *, sampled: bool = False) -> dict[str, float | None]:
+    """Bare values by id and part, for the toy and for tests. They carry no passport, so no report, page or export is made of them."""
+    return {key_of(metric.id, reading.part): reading.pooled.point for metric, reading in readings(from_facts(requests, trials, sampled=sampled))}

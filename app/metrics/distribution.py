@@ -1,0 +1,51 @@
+"""Quantiles over requests: a distribution, never a pair and never an estimate of a mean."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+
+from app.domain.estimate import Estimate
+from app.domain.sentence import plain
+from app.metrics.base import Part, Reading
+from app.metrics.frame import Frames
+from app.metrics.select import timed, why_untimed
+from app.metrics.sums import missing, total
+
+# The fewest values from which a quantile is read: one value must lie beyond it on average.
+QUANTILES = {"p50": (0.5, 2), "p95": (0.95, 20), "p99": (0.99, 100)}
+ARMS = ("plain", "speculative")
+NO_INTERVAL = plain("No interval: a quantile describes the requests that were measured.")
+
+
+def quantiles(values: pd.Series, part: Part, *, n: int, rounds: int | None, emitted: int | None, on_prompts: bool = False) -> list[Reading]:
+    """p50, p95 and p99 of the values of `n` requests; a quantile that so few values cannot show is missing, with the number needed."""
+    found = []
+    for name, (q, fewest) in QUANTILES.items():
+        own = part | {"quantile": name}
+        if len(values) < fewest:
+            found.append(missing(plain("%(quantile)s needs %(least)s values, there are %(n)s.", quantile=name, least=fewest, n=len(values)), own))
+            continue
+        estimate = Estimate(
+            point=float(np.quantile(values.to_numpy(dtype=float), q)), n=n, counted="requests", scope="these prompts", reason=NO_INTERVAL
+        )
+        found.append(Reading(estimate, part=own, rounds=rounds, emitted=emitted, on_prompts=on_prompts))
+    return found
+
+
+def per_request(values: Callable[[pd.DataFrame], pd.Series], *, on_prompts: bool = False) -> Callable[[Frames], list[Reading]]:
+    """A `compute` that gives the quantiles of a value per request, for each arm."""
+
+    def compute(frames: Frames) -> list[Reading]:
+        found: list[Reading] = []
+        for arm in ARMS:
+            rows = timed(frames, arm)
+            if rows.empty:
+                found.append(missing(why_untimed(frames, arm), {"arm": arm}))
+                continue
+            found_here = values(rows).dropna()
+            rounds, emitted = total(rows, "rounds"), total(rows, "emitted")
+            found += quantiles(found_here, {"arm": arm}, n=len(found_here), rounds=rounds, emitted=emitted, on_prompts=on_prompts)
+        return found
+
+    return compute

@@ -1,0 +1,70 @@
+"""Which rows a figure may use: one trial for counts, undisturbed finished pairs for times."""
+
+import pandas as pd
+
+from app.domain.sentence import Sentence, plain
+from app.metrics.frame import DONE, Frames
+
+
+def headline(frames: Frames, arm: str) -> pd.DataFrame:
+    """All finished headline requests of an arm. A request that ended by an error or was cancelled has no figure of its own."""
+    rows = frames.requests
+    return rows[(rows["arm"] == arm) & (rows["purpose"] == "headline") & rows["finish"].isin(DONE)]
+
+
+def counted(frames: Frames, arm: str = "speculative") -> pd.DataFrame:
+    """The requests that counts come from: of greedy repeats, which are identical, one trial; of sampled ones all.
+
+    The trial with the most requests is taken, the first of equals, so that a pass cut short never stands for a whole one.
+    """
+    rows = headline(frames, arm)
+    if frames.sampled or rows.empty:
+        return rows
+    return rows[rows["trial"] == counted_trial(rows)]
+
+
+def counted_trial(rows: pd.DataFrame) -> int:
+    sizes = rows.groupby("trial").size()
+    return int(sizes.index[sizes == sizes.max()].min())
+
+
+def counted_rounds(frames: Frames) -> pd.DataFrame:
+    """The rounds of the requests that counts come from."""
+    keys = counted(frames)[["prompt", "trial"]].drop_duplicates()
+    rows = frames.rounds[(frames.rounds["arm"] == "speculative") & (frames.rounds["purpose"] == "headline")]
+    return rows.merge(keys, on=["prompt", "trial"], how="inner")
+
+
+def void_blocks(frames: Frames) -> set[int]:
+    """Blocks in which a headline trial was contended; nothing timed in them is used."""
+    trials = frames.trials
+    return set(trials.loc[(trials["purpose"] == "headline") & trials["contended"].astype(bool), "block"])
+
+
+def timed(frames: Frames, arm: str) -> pd.DataFrame:
+    """Finished headline requests of an arm, without void blocks."""
+    trials, rows, void = frames.trials, headline(frames, arm), void_blocks(frames)
+    if not void:
+        return rows
+    voided = set(trials.loc[(trials["purpose"] == "headline") & (trials["arm"] == arm) & trials["block"].isin(void), "trial"])
+    return rows[~rows["trial"].isin(voided)]
+
+
+def paired(frames: Frames, first: str = "plain", second: str = "speculative") -> pd.DataFrame:
+    """Requests of two arms that ran in the same pass over the same prompt, one row a pair; columns end in the arm's name.
+
+    A pass that only one arm finished is left out of both, so that no arm is favoured by a quieter moment.
+    """
+    keys = ["prompt", "trial", "seed"]
+    columns = [*keys, "order", "seconds", "decode_seconds", "decode_tokens", "emitted", "finish"]
+    a, b = (timed(frames, arm)[columns] for arm in (first, second))
+    return a.merge(b, on=keys, how="inner", suffixes=(f"_{first}", f"_{second}"))
+
+
+def why_untimed(frames: Frames, arm: str) -> Sentence:
+    """Why an arm has no time to show."""
+    if headline(frames, arm).empty:
+        return plain("The %(arm)s arm was not measured.", arm=arm)
+    if timed(frames, arm).empty:
+        return plain("Every block of trials was disturbed by other processes, so no time is used.")
+    return plain("No prompt was measured in both arms of one pass.")

@@ -1,0 +1,107 @@
+"""Speed-ups at load 1 from pairs measured back to back (definitions § 3)."""
+
+import pandas as pd
+
+from app.domain.estimate import Estimate
+from app.domain.sentence import Sentence, plain
+from app.metrics.base import Pairs, Reading
+from app.metrics.frame import Frames
+from app.metrics.select import counted, paired, why_untimed
+from app.metrics.sums import missing, total
+from app.statistics import clusters
+from app.statistics.pairs import noise_floor, speedup
+
+
+def end_to_end_pairs(frames: Frames, against: str = "speculative") -> pd.DataFrame:
+    """Mean whole seconds of plain and of the other arm, `[prompts, 2]`."""
+    rows = paired(frames, "plain", against)
+    return rows.groupby("prompt")[["seconds_plain", f"seconds_{against}"]].mean()
+
+
+def decode_pairs(frames: Frames) -> pd.DataFrame:
+    """Decode seconds per token of both arms, `[prompts, 2]`. Equal answers make it the quotient of decode seconds; answers of different
+    length would otherwise be compared as if they were the same work. Prompts without decode time in either arm are not in it."""
+    sums = _decode_sums(frames)
+    return pd.DataFrame({arm: sums[f"decode_seconds_{arm}"] / sums[f"decode_tokens_{arm}"] for arm in ("plain", "speculative")})
+
+
+def _decode_sums(frames: Frames) -> pd.DataFrame:
+    rows = paired(frames)
+    columns = [f"{name}_{arm}" for arm in ("plain", "speculative") for name in ("decode_seconds", "decode_tokens")]
+    # A pair leaves as a whole, so that both arms keep the same passes.
+    return rows[(rows[columns] > 0).all(axis=1)].groupby("prompt")[columns].sum()
+
+
+def same_lengths(frames: Frames) -> bool:
+    """Whether every pair emitted as many tokens in both arms; only then do whole times compare."""
+    rows = paired(frames)
+    return bool((rows["emitted_plain"] == rows["emitted_speculative"]).all())
+
+
+def by_prompt(table: pd.DataFrame) -> pd.Series:
+    """Plain ÷ the other arm, per prompt."""
+    return table.iloc[:, 0] / table.iloc[:, 1]
+
+
+def readings(
+    frames: Frames, table: pd.DataFrame, over_all: Estimate, *, left_out: Sentence | None = None, part: dict[str, str] | None = None
+) -> list[Reading]:
+    """The pairs' estimate, and beside it all plain time ÷ all speculative time."""
+    rows = counted(frames)
+    rounds, emitted = total(rows, "rounds"), total(rows, "emitted")
+    pairs = speedup(table.iloc[:, 0].to_numpy(), table.iloc[:, 1].to_numpy())
+    return [
+        Reading(pairs, part=part or {}, left_out=left_out, rounds=rounds, emitted=emitted),
+        Reading(over_all, part={"over": "total time"} | (part or {}), rounds=rounds, emitted=emitted),
+    ]
+
+
+def end_to_end(frames: Frames) -> list[Reading]:
+    table = end_to_end_pairs(frames)
+    if table.empty:
+        return [missing(why_unpaired(frames))]
+    if not same_lengths(frames):
+        return [missing(plain("The arms' answers differ in length, so whole times do not compare; the speed-up of decoding counts time per token."))]
+    return readings(frames, table, clusters.ratio(table.iloc[:, 0].to_numpy(), table.iloc[:, 1].to_numpy()))
+
+
+def decode(frames: Frames) -> list[Reading]:
+    table = decode_pairs(frames)
+    if table.empty:
+        return [missing(why_unpaired(frames))]
+    sums = _decode_sums(frames)
+    terms = [
+        (sums[f"{name}_{arm}"].to_numpy(), power)
+        for arm, sign in (("plain", 1), ("speculative", -1))
+        for name, power in (("decode_seconds", sign), ("decode_tokens", -sign))
+    ]
+    left = paired(frames)["prompt"].nunique() - len(table)
+    said = plain("%(left)s prompts have no decode time: the prefill emitted every token.", left=left) if left else None
+    return readings(frames, table, clusters.product(terms), left_out=said)
+
+
+def why_unpaired(frames: Frames) -> Sentence:
+    """Why there is no pair of plain and speculative requests."""
+    arms = {arm: why_untimed(frames, arm) for arm in ("plain", "speculative")}
+    return next((why for why in arms.values() if why.values), arms["plain"])
+
+
+def whole_series(frames: Frames) -> list[Pairs]:
+    return [Pairs(by_prompt(end_to_end_pairs(frames)))] if same_lengths(frames) else []
+
+
+def decode_series(frames: Frames) -> list[Pairs]:
+    return [Pairs(by_prompt(decode_pairs(frames)))]
+
+
+def plain_against_plain(frames: Frames, *, decode_only: bool) -> Estimate | None:
+    """The noise floor of the headline: plain requests that ran first in their pair against those that ran second; None without both."""
+    rows = paired(frames)
+    seconds = rows["decode_seconds_plain"] / rows["decode_tokens_plain"] if decode_only else rows["seconds_plain"]
+    rows = rows.assign(value=seconds, place=(rows["order_plain"] > rows["order_speculative"]).astype(int))
+    rows = rows[(rows["value"] > 0) & (rows["order_plain"] != rows["order_speculative"])]
+    table = rows.pivot_table(index="prompt", columns="place", values="value", aggfunc="mean") if not rows.empty else pd.DataFrame()
+    if len(table.columns) < 2:
+        return None
+    both = table.dropna()
+    return noise_floor(both[0].to_numpy(), both[1].to_numpy()) if len(both) else None

@@ -1,0 +1,33 @@
+"""Why an estimate has no interval, or no point: said once, so that every figure says it alike."""
+
+from app.domain.sentence import Sentence, plain
+
+FEWEST_CLUSTERS = 6
+
+
+def totals_only() -> Sentence:
+    return plain("No interval: only totals were given, so nothing says how much prompts differ.")
+
+
+def one_request() -> Sentence:
+    return plain("No interval: one request says nothing about how much prompts differ.")
+
+
+def few(n: int) -> Sentence:
+    return plain("No interval: %(n)s carry this figure, and fewer than %(least)s say too little about how they differ.", n=n, least=FEWEST_CLUSTERS)
+
+
+def boundary() -> Sentence:
+    return plain("No interval: a share of exactly 0% or 100% has none by this method.")
+
+
+def nothing_counted() -> Sentence:
+    return plain("No interval: nothing was counted above 0, so there is no logarithm to take.")
+
+
+def no_spread() -> Sentence:
+    return plain("No interval: every prompt gave the same value.")
+
+
+def nothing_to_divide_by() -> Sentence:
+    return plain("There is no figure: what it is divided by is 0.")
