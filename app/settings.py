@@ -1,0 +1,70 @@
+"""One frozen Settings; the only reader of the environment."""
+
+import ipaddress
+import os
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from platformdirs import user_data_path
+from pydantic import AliasChoices, Field, SecretStr
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from app.domain.status import BEAT_SECONDS, LEASE_SECONDS
+
+
+def default_data() -> Path:
+    """Root keeps its data outside $HOME, because the database then runs as another user who must be able to reach it."""
+    return Path("/var/lib/bezmen") if hasattr(os, "geteuid") and os.geteuid() == 0 else user_data_path("bezmen", appauthor=False)
+
+
+class Settings(BaseSettings):
+    """`database_url` None means that a Postgres of our own is started under `data`. `url` and `token` are what the commands talk to."""
+
+    model_config = SettingsConfigDict(env_prefix="BEZMEN_", frozen=True, extra="forbid", populate_by_name=True)
+
+    data: Path = Field(default_factory=default_data)
+    host: str = "127.0.0.1"
+    port: int = Field(default=8000, ge=0, le=65535)
+    database_url: SecretStr | None = Field(default=None, validation_alias=AliasChoices("DATABASE_URL", "database_url"))
+    url: str | None = None
+    token: SecretStr | None = None
+    lease_seconds: float = Field(default=LEASE_SECONDS, gt=0)
+    beat_seconds: float = Field(default=BEAT_SECONDS, gt=0)
+    queued_per_token: int = Field(default=500, ge=1)
+
+    @property
+    def loopback(self) -> bool:
+        """Whether only this machine can reach the service."""
+        if self.host == "localhost":
+            return True
+        try:
+            return ipaddress.ip_address(self.host).is_loopback
+        except ValueError:
+            return False
+
+    @property
+    def embedded(self) -> bool:
+        return self.database_url is None
+
+    @property
+    def base_url(self) -> str:
+        if self.url:
+            return self.url.rstrip("/")
+        host = "127.0.0.1" if self.host in {"0.0.0.0", "::"} else self.host
+        return f"http://[{host}]:{self.port}" if ":" in host else f"http://{host}:{self.port}"
+
+    @property
+    def hosts(self) -> frozenset[str]:
+        """Names under which a browser may call us; any other Host header is an attempt at DNS rebinding."""
+        named = {"127.0.0.1", "localhost", "::1", self.host.lower()}
+        if self.url:
+            named.add((urlsplit(self.url).hostname or "").lower())
+        return frozenset(named - {"", "0.0.0.0", "::"})
+
+    @property
+    def admin_token_file(self) -> Path:
+        return self.data / "admin.token"
+
+    @property
+    def runner_token_file(self) -> Path:
+        return self.data / "runner.token"

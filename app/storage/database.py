@@ -1,0 +1,58 @@
+"""The engine and the transaction scope, which is the only place that commits."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from sqlalchemy import URL, make_url
+from sqlalchemy.exc import DataError, DBAPIError, InterfaceError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
+
+from app.errors import DatabaseUnavailable, InvalidInput
+
+DRIVER = "postgresql+psycopg"
+
+
+def address(text: str) -> URL:
+    """A DATABASE_URL as people write it, for the one driver that we use."""
+    return make_url(text.replace("postgres://", "postgresql://", 1)).set(drivername=DRIVER)
+
+
+class Unstorable(InvalidInput):
+    """The request holds characters or numbers that cannot be stored"""
+
+
+class Database:
+    """One pool per process. Checked connections survive a restart of the server."""
+
+    def __init__(self, url: URL, *, pool_size: int = 10) -> None:
+        self.url = url
+        self.engine: AsyncEngine = create_async_engine(
+            url,
+            pool_size=pool_size,
+            max_overflow=0,
+            pool_timeout=30,
+            pool_pre_ping=True,
+            connect_args={"connect_timeout": 10, "options": "-c timezone=UTC"},
+        )
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[AsyncConnection]:
+        """Commits when the block ends, rolls everything back when it raises (jobs of the queue included).
+
+        Raises DatabaseUnavailable when the server is away, Unstorable when it refuses a value (such as a NUL character).
+        """
+        try:
+            async with self.engine.begin() as connection:
+                yield connection
+        except (OperationalError, InterfaceError, PoolTimeout, OSError) as error:
+            raise DatabaseUnavailable() from error
+        except (DataError, UnicodeEncodeError) as error:
+            raise Unstorable("The request holds a character or a number that cannot be stored.") from error
+        except DBAPIError as error:
+            if error.connection_invalidated:
+                raise DatabaseUnavailable() from error
+            raise
+
+    async def close(self) -> None:
+        await self.engine.dispose()
