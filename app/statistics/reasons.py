@@ -14,7 +14,9 @@ def one_request() -> Sentence:
 
 
 def few(n: int) -> Sentence:
-    return plain("No interval: %(n)s carry this figure, and fewer than %(least)s say too little about how they differ.", n=n, least=FEWEST_CLUSTERS)
+    return plain(
+        "No interval: %(prompts)s carry this figure; fewer than %(least)s say too little about how they differ.", prompts=n, least=FEWEST_CLUSTERS
+    )
 
 
 def boundary() -> Sentence:

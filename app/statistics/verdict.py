@@ -75,7 +75,7 @@ class Decision:
     more: int | None = None
 
 
-def decide(seen: Evidence) -> Decision:
+def rule(seen: Evidence) -> Decision:
     """The rules of definitions § 4. Every cause that holds is named, the strongest first; `more` only where prompts are what is missing."""
     outcome, slower = _by_interval(seen)
     causes = tuple(cause for cause, holds in _causes(seen, outcome) if holds)

@@ -1,0 +1,35 @@
+"""Which requests a report judges: one greedy pass stands for all, since repeats are identical."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from app.domain.facts import Arm, Purpose, RequestFact
+from app.metrics.frame import DONE
+
+FEWEST_LETTERS = 40
+
+
+def of_arm(requests: Sequence[RequestFact], arm: Arm, purpose: Purpose = "headline") -> list[RequestFact]:
+    """Finished requests of an arm."""
+    return [fact for fact in requests if fact.arm == arm and fact.purpose == purpose and fact.finish in DONE]
+
+
+def judged(requests: Sequence[RequestFact], arm: Arm, *, sampled: bool) -> list[RequestFact]:
+    """The requests of an arm that counts and texts are judged by: all sampled ones, of greedy ones the fullest trial."""
+    own = of_arm(requests, arm)
+    if sampled or not own:
+        return own
+    sizes = Counter(fact.trial for fact in own)
+    chosen = min(trial for trial, size in sizes.items() if size == max(sizes.values()))
+    return [fact for fact in own if fact.trial == chosen]
+
+
+def measured_language(fact: RequestFact) -> str | None:
+    """The language of an answer; None when it is undetermined: too few letters, or none recognised."""
+    return fact.answer_language if fact.answer_language not in (None, "und") and fact.answer_letters >= FEWEST_LETTERS else None
+
+
+def shares_by_language(requests: Sequence[RequestFact]) -> dict[str, float]:
+    """Measured tag → share of requests; `und` holds what is undetermined."""
+    tags = Counter(measured_language(fact) or "und" for fact in requests)
+    return {tag: n / len(requests) for tag, n in sorted(tags.items())}

@@ -1,0 +1,173 @@
+"""RunRecord → Report: the one place where facts become what is shown."""
+
+from collections.abc import Sequence
+
+from app.domain.estimate import Cell, Figure
+from app.domain.facts import RequestFact
+from app.domain.passport import Passport, issue
+from app.domain.sentence import Sentence, plain
+from app.domain.status import FINAL, RunState
+from app.metrics.catalogue import METRICS
+from app.metrics.frame import Frames, from_facts
+from app.reports import gates, headline
+from app.reports.answers import judged, shares_by_language
+from app.reports.cells import cells, refusing, unmeasured, without_passport
+from app.reports.losslessness import losslessness
+from app.reports.machine import hardware_digest
+from app.reports.notes import notes
+from app.reports.prompts import prompt_rows
+from app.reports.record import RunRecord
+from app.reports.report import Gate, Losslessness, Report
+from app.statistics.verdict import Evidence, Verdict
+from app.statistics.wording import Subject, decide
+
+
+def build(record: RunRecord) -> Report:
+    """The report of a run in any state. Only a succeeded run gets a verdict; what a failed one measured is shown without."""
+    sampled = record.spec.sampling.temperature > 0
+    frames = from_facts(record.requests, record.trials, sampled=sampled)
+    found = _losslessness(record)
+    passport = _passport(record)
+    run_gates = _gates(record, found, None) if record.requests else ()
+    shown = _cells(record, frames, passport, found)
+    chosen = headline.headline_of(record)
+    verdict = _verdict(record, frames, shown, run_gates, chosen)
+    return Report(
+        run=record.run,
+        state=record.state.value,
+        question=question(record),
+        answer=verdict.sentence,
+        spec=record.spec,
+        passport=passport,
+        missing=_missing(record),
+        headline=chosen,
+        verdict=verdict,
+        gates=tuple(run_gates),
+        losslessness=tuple(found),
+        cells=tuple(shown),
+        prompts=tuple(prompt_rows(record, frames, chosen, refused=refusing(run_gates) is not None)) if passport else (),
+        trials=record.trials,
+        warmup=record.warmup,
+        environment=record.environment,
+        notes=tuple(notes(record, frames, found)),
+    )
+
+
+def question(record: RunRecord) -> Sentence:
+    """What the run is asked; `requests` carries its noun."""
+    spec = record.spec
+    return plain(
+        "Does %(drafter)s pay off in %(language)s at %(requests)s at a time?",
+        drafter=spec.drafter.name,
+        language=spec.language,
+        requests=spec.load.concurrency,
+    )
+
+
+def _missing(record: RunRecord) -> tuple[str, ...]:
+    """Passport fields that a measured run lacks; language has been required since the spec."""
+    if not record.requests:
+        return ()
+    return tuple(name for name, fact in (("tokenizer", record.preflight), ("hardware", record.environment)) if fact is None)
+
+
+def _passport(record: RunRecord) -> Passport | None:
+    if record.preflight is None or record.environment is None:
+        return None
+    answers = judged(record.requests, "speculative", sampled=record.spec.sampling.temperature > 0) or _plain_answers(record)
+    return issue(record.spec, record.preflight, record.environment, shares_by_language(answers), hardware_digest(record.environment))
+
+
+def _plain_answers(record: RunRecord) -> list[RequestFact]:
+    return judged(record.requests, "plain", sampled=record.spec.sampling.temperature > 0)
+
+
+def _losslessness(record: RunRecord) -> list[Losslessness]:
+    """The headline's own, and the float32 trial's where there is one. Greedy only."""
+    if record.preflight is None or record.spec.sampling.temperature > 0:
+        return []
+    found = [losslessness(record.requests, record.preflight.dtype), losslessness(record.requests, "float32", "losslessness")]
+    return [each for each in found if each is not None]
+
+
+def _gates(record: RunRecord, found: Sequence[Losslessness], profile: str | None) -> tuple[Gate, ...]:
+    """The gates over a run's requests, or over those of one profile; losslessness is a matter of the whole run."""
+    sampled = record.spec.sampling.temperature > 0
+    requests = [fact for fact in record.requests if profile is None or fact.profile == profile]
+    speculative = judged(requests, "speculative", sampled=sampled)
+    plain_answers = judged(requests, "plain", sampled=sampled)
+    counts = [fact.counts() for fact in speculative or plain_answers]
+    exact = next((each for each in found if each.dtype == "float32" and each.plain_equal == each.plain_n), None)
+    return (
+        gates.identity(counts),
+        gates.closure(counts),
+        gates.degenerate(plain_answers or speculative),
+        gates.other_language(speculative or plain_answers, record.spec.language),
+        gates.lossy(
+            declared_lossless=record.preflight is None or record.preflight.lossless,
+            labelled="lossy" in record.spec.labels,
+            differing=exact.n - exact.equal if exact else 0,
+            n=exact.n if exact else 0,
+        ),
+    )
+
+
+def _cells(record: RunRecord, frames: Frames, passport: Passport | None, found: Sequence[Losslessness]) -> list[Cell]:
+    if not record.requests:
+        return unmeasured(_unfinished(record) or plain("Nothing was measured."))
+    if passport is None:
+        return without_passport(_missing(record)[0])
+    by_profile: dict[str | None, tuple[Gate, ...]] = {}
+
+    def gates_of(profile: str | None) -> tuple[Gate, ...]:
+        if profile not in by_profile:
+            by_profile[profile] = _gates(record, found, profile)
+        return by_profile[profile]
+
+    shown = cells(frames, passport, gates_of)
+    if record.spec.load.concurrency == 1:
+        return shown
+    pairwise = {id for id, metric in METRICS.items() if metric.pairs is not None}
+    return [headline.no_throughput(), *(headline.under_load(cell.id) if cell.id in pairwise else cell for cell in shown)]
+
+
+def _verdict(record: RunRecord, frames: Frames, shown: Sequence[Cell], run_gates: Sequence[Gate], chosen: str) -> Verdict:
+    speedup = next((cell for cell in shown if cell.id == chosen and not cell.part), None)
+    acceptance = next((cell for cell in shown if cell.id == "acceptance_rate" and not cell.part), None)
+    gate = refusing(run_gates)
+    blocks, void = headline.blocks_of(frames)
+    evidence = Evidence(
+        headline=chosen,
+        margin=record.spec.margin,
+        speedup=headline.estimate_of(speedup),
+        noise_floor=headline.noise_floor(frames, chosen),
+        blocks=blocks,
+        contended=void,
+        finished=record.state == RunState.SUCCEEDED,
+        plain=headline.has_plain(frames),
+        refused=gate is not None and gate.name != "lossy",
+        lossy=gate is not None and gate.name == "lossy",
+    )
+    subject = Subject(
+        drafter=record.spec.drafter.name,
+        language=record.spec.language,
+        requests=record.spec.load.concurrency,
+        trials=headline.passes_used(frames),
+        acceptance=acceptance.pooled if isinstance(acceptance, Figure) else None,
+        refusal=gate.sentence if gate else None,
+        unfinished=_unfinished(record),
+    )
+    return decide(evidence, subject)
+
+
+def _unfinished(record: RunRecord) -> Sentence | None:
+    """What is said of a run that has not succeeded."""
+    if record.state == RunState.SUCCEEDED:
+        return None
+    if record.state == RunState.FAILED:
+        reason = record.finish.reason if record.finish else ""
+        return plain("The run failed: %(reason)s", reason=reason) if reason else plain("The run failed before it could say why.")
+    if record.state == RunState.CANCELLED:
+        return plain("The run was cancelled.")
+    assert record.state not in FINAL
+    return plain("Waiting in the queue.") if record.state == RunState.QUEUED else plain("Measuring; there is no answer yet.")

@@ -1,0 +1,60 @@
+"""Figures, refusals and absences of one run, in the catalogue's order. A figure gets its passport here, or it does not come to be."""
+
+from collections.abc import Callable, Sequence
+
+from app.domain.estimate import Absent, Cell, Figure, Refusal
+from app.domain.passport import Passport
+from app.domain.sentence import Sentence, plain
+from app.metrics.base import Metric, Reading
+from app.metrics.catalogue import METRICS, readings
+from app.metrics.frame import Frames
+from app.reports.gates import REMEDIES
+from app.reports.report import Gate
+
+Gates = Callable[[str | None], Sequence[Gate]]
+
+
+def cells(frames: Frames, passport: Passport, gates_of: Gates) -> list[Cell]:
+    """`gates_of` gives the gates over the requests of a profile of text, or over all for None: a figure is judged by its own requests."""
+    return [_cell(metric, reading, passport, gates_of) for metric, reading in readings(frames)]
+
+
+def _cell(metric: Metric, reading: Reading, passport: Passport, gates_of: Gates) -> Cell:
+    if reading.pooled.point is None:
+        return Absent(id=metric.id, part=reading.part, reason=reading.pooled.reason or plain("There is no figure."))
+    gate = None if reading.on_prompts else refusing(gates_of(reading.part.get("profile")))
+    if gate is not None:
+        return Refusal(id=metric.id, part=reading.part, field=gate.name, reason=gate.sentence, remedy=REMEDIES[gate.name])
+    return Figure(
+        id=metric.id,
+        unit=reading.unit or metric.unit,
+        part=reading.part,
+        pooled=reading.pooled,
+        macro=reading.macro,
+        left_out=reading.left_out,
+        rounds=reading.rounds,
+        emitted=reading.emitted,
+        passport=passport,
+    )
+
+
+def refusing(gates: Sequence[Gate]) -> Gate | None:
+    """The gate that refuses, or None."""
+    return next((gate for gate in gates if gate.refused), None)
+
+
+def without_passport(field: str) -> list[Cell]:
+    """What stands in place of every figure of a run that does not say `field`."""
+    return [Refusal(id=id, field=field, reason=_NAMELESS[field], remedy=REMEDIES[field]) for id in METRICS]
+
+
+def unmeasured(reason: Sentence) -> list[Cell]:
+    return [Absent(id=id, reason=reason) for id in METRICS]
+
+
+_NAMELESS: dict[str, Sentence] = {
+    "tokenizer": plain(
+        "Refused: this run does not say which tokenizer was used. Acceptance counts tokens; without the tokenizer it means nothing to anyone else."
+    ),
+    "hardware": plain("Refused: this run does not say on which machine it was measured."),
+}

@@ -1,0 +1,158 @@
+"""The checks that may refuse a run's figures (definitions § 5). A refusal is an answer with a reason.
+
+Requests are never dropped one by one, which would select prompts by language: up to the limit all stay in and the share is printed.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from statistics import fmean
+
+from app.domain.counts import Closure, Counts
+from app.domain.facts import RequestFact
+from app.domain.language import base_of
+from app.domain.sentence import Quantity, Sentence, plain
+from app.reports.answers import measured_language
+from app.reports.report import Gate
+
+TOLERATED = 0.1
+
+
+def _share(value: float) -> Quantity:
+    return Quantity(kind="share", value=value)
+
+
+def degenerate(plain_answers: Sequence[RequestFact]) -> Gate:
+    """Answers of the plain arm that repeat themselves, as the runner judged their text. What could not be judged neither passes nor refuses."""
+    known = [fact for fact in plain_answers if fact.degenerate is not None]
+    looping = [fact for fact in known if fact.degenerate]
+    failing, n = len(looping), len(known)
+    refused = n > 0 and failing > TOLERATED * n
+    return Gate(name="degenerate", refused=refused, failing=failing, n=n, limit=TOLERATED, sentence=_looping(looping, n, refused))
+
+
+def _looping(looping: Sequence[RequestFact], n: int, refused: bool) -> Sentence:
+    failing = len(looping)
+    if n == 0:
+        return plain("No answer could be judged for repeating itself.")
+    if failing == 0:
+        return plain("None of %(n)s answers repeats itself.", n=n)
+    if not refused:
+        return plain(
+            "%(failing)s of %(n)s answers repeat themselves; all stay in, since up to %(limit)s may.", failing=failing, n=n, limit=_share(TOLERATED)
+        )
+    shares = [fact.repeated_share for fact in looping if fact.repeated_share is not None]
+    if not shares:
+        return plain(
+            "Refused: %(failing)s of %(n)s answers repeat themselves. Loops are easy to guess, so acceptance would flatter.", failing=failing, n=n
+        )
+    return plain(
+        "Refused: %(failing)s of %(n)s answers repeat themselves (%(repeated)s of their characters repeat). "
+        "Loops are easy to guess, so acceptance would flatter.",
+        failing=failing,
+        n=n,
+        repeated=_share(fmean(shares)),
+    )
+
+
+def other_language(answers: Sequence[RequestFact], language: str) -> Gate:
+    """Answers in another language than the prompts'. Undetermined ones, and those of profiles that ask for code or another language, are left out."""
+    spoken = [measured_language(fact) for fact in answers if fact.answer_kind == "prompt"]
+    known = [tag for tag in spoken if tag is not None]
+    others = [tag for tag in known if base_of(tag) != base_of(language)]
+    failing, n = len(others), len(known)
+    refused = n > 0 and failing > TOLERATED * n
+    return Gate(name="other language", refused=refused, failing=failing, n=n, limit=TOLERATED, sentence=_spoken(language, others, n, refused))
+
+
+def _spoken(language: str, others: Sequence[str], n: int, refused: bool) -> Sentence:
+    if n == 0:
+        return plain("The language of no answer could be determined.")
+    if not others:
+        return plain("All of %(n)s answers whose language is known are in %(language)s.", n=n, language=language)
+    other = Counter(others).most_common(1)[0][0]
+    label = f"{base_of(language)}→{base_of(other)}"
+    if not refused:
+        return plain(
+            "%(failing)s of %(n)s answers are not in %(language)s; all stay in, since up to %(limit)s may.",
+            failing=len(others),
+            n=n,
+            language=language,
+            limit=_share(TOLERATED),
+        )
+    return plain(
+        "Refused as %(language)s: %(failing)s of %(n)s answers are in another language. Kept and labelled %(label)s.",
+        language=language,
+        failing=len(others),
+        n=n,
+        label=label,
+    )
+
+
+def closure(counts: Sequence[Counts], *, counts_before_stop: bool = False) -> Gate:
+    """Whether emitted tokens are accounted for. One request that does not close is enough to refuse."""
+    found = [each.closure(counts_before_stop=counts_before_stop) for each in counts]
+    suspect = [each for each in found if each.suspect]
+    return Gate(
+        name="closure",
+        refused=bool(suspect),
+        failing=len(suspect),
+        n=len(found),
+        limit=0.0,
+        sentence=_closing(suspect, found),
+    )
+
+
+def _closing(suspect: Sequence[Closure], found: Sequence[Closure]) -> Sentence:
+    if suspect:
+        return plain(
+            "Suspect: the counts of %(failing)s of %(n)s requests do not close; the widest gap is %(gap)s tokens.",
+            failing=len(suspect),
+            n=len(found),
+            gap=max(abs(each.gap) for each in suspect),
+        )
+    said = Counter(str(each) for each in found if each.kind != "closes")
+    if said:
+        return plain("Counts: %(how)s.", how=said.most_common(1)[0][0])
+    return plain("The counts of all %(n)s requests close.", n=len(found))
+
+
+def identity(counts: Sequence[Counts]) -> Gate:
+    """The identities of definitions § 1, each that is broken named."""
+    broken = [each.broken() for each in counts]
+    named = [text for texts in broken for text in texts]
+    failing = sum(bool(texts) for texts in broken)
+    said = plain("Refused: %(what)s.", what=named[0]) if named else plain("The counts of all %(n)s requests agree with each other.", n=len(counts))
+    return Gate(name="identity", refused=bool(named), failing=failing, n=len(counts), limit=0.0, sentence=said)
+
+
+def lossy(*, declared_lossless: bool, labelled: bool, differing: int, n: int) -> Gate:
+    """A rule that may change the output, or one that did in float32 although it promised not to. `differing` of `n` float32 answers part
+    from plain's."""
+    if not declared_lossless:
+        said = (
+            plain("Labelled lossy: this rule may change the output.")
+            if labelled
+            else plain("Refused as a headline: this rule may change the output, and the run is not labelled lossy.")
+        )
+        return Gate(name="lossy", refused=not labelled, failing=0, n=0, limit=0.0, sentence=said)
+    refused = n > 0 and differing > TOLERATED * n and not labelled
+    if differing == 0:
+        said = plain("The rule keeps the output.")
+    elif refused:
+        said = plain(
+            "Refused: %(failing)s of %(n)s answers part from plain in float32, where a lossless rule gives the same.", failing=differing, n=n
+        )
+    else:
+        said = plain("%(failing)s of %(n)s answers part from plain in float32.", failing=differing, n=n)
+    return Gate(name="lossy", refused=refused, failing=differing, n=n, limit=TOLERATED, sentence=said)
+
+
+REMEDIES: dict[str, Sentence] = {
+    "degenerate": plain("Measure with a model that writes this language without looping, or with prompts that it answers."),
+    "other language": plain("Ask so that the answer comes in the language of the prompt, or submit the run under the language of its answers."),
+    "closure": plain("Count prefill, kept, round and undrafted tokens where they arise, and send the facts again."),
+    "identity": plain("Count drafted and kept tokens without the target's own token, and send the facts again."),
+    "lossy": plain("Label the run lossy, or use a rule that keeps the output."),
+    "tokenizer": plain("Run it again: a run that gets past its checks records which tokenizer was used, and the figure appears."),
+    "hardware": plain("Run it again: a run that gets past its checks records the machine."),
+}

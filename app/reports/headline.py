@@ -1,0 +1,59 @@
+"""Which figure a run is judged by, and on what evidence."""
+
+from app.domain.estimate import Absent, Cell, Estimate, Figure
+from app.domain.sentence import plain
+from app.metrics.frame import Frames
+from app.metrics.select import headline as measured
+from app.metrics.select import paired, void_blocks
+from app.metrics.speed import plain_against_plain
+from app.reports.answers import of_arm
+from app.reports.losslessness import same_output
+from app.reports.record import RunRecord
+
+END_TO_END, DECODE, THROUGHPUT = "speedup_end_to_end", "speedup_decode", "speedup_throughput"
+
+
+def headline_of(record: RunRecord) -> str:
+    """The headline figure of a run's load (definitions § 3): decoding alone where the arms' answers differ, throughput under load."""
+    if record.spec.load.concurrency > 1:
+        return THROUGHPUT
+    return DECODE if record.spec.sampling.temperature > 0 or outputs_differ(record) else END_TO_END
+
+
+def outputs_differ(record: RunRecord) -> bool:
+    """Whether any headline request of the speculative arm says something else than plain's of the same pass."""
+    by_pass = {(fact.prompt, fact.trial, fact.seed): fact for fact in of_arm(record.requests, "plain")}
+    pairs = [(by_pass.get((fact.prompt, fact.trial, fact.seed)), fact) for fact in of_arm(record.requests, "speculative")]
+    return any(ours is not None and not same_output(ours, own) for ours, own in pairs)
+
+
+def estimate_of(cell: Cell | None) -> Estimate | None:
+    return cell.pooled if isinstance(cell, Figure) else None
+
+
+def noise_floor(frames: Frames, headline: str) -> Estimate | None:
+    """Plain against plain, in the quantity of the headline."""
+    return None if headline == THROUGHPUT else plain_against_plain(frames, decode_only=headline == DECODE)
+
+
+def blocks_of(frames: Frames) -> tuple[int, int]:
+    """(blocks of headline trials, of them void)."""
+    trials = frames.trials
+    return trials.loc[trials["purpose"] == "headline", "block"].nunique(), len(void_blocks(frames))
+
+
+def has_plain(frames: Frames) -> bool:
+    return not measured(frames, "plain").empty
+
+
+def passes_used(frames: Frames) -> int:
+    return int(paired(frames)["trial"].nunique())
+
+
+def under_load(id: str) -> Absent:
+    """What stands for a speed-up of pairs where several requests run at once."""
+    return Absent(id=id, reason=plain("Under load, times of single requests are distributions, never ratios of pairs."))
+
+
+def no_throughput() -> Absent:
+    return Absent(id=THROUGHPUT, reason=plain("The speed-up of throughput needs trials with a steady window, which were not measured."))

@@ -1,0 +1,69 @@
+"""What a reader must know beside the numbers."""
+
+from collections.abc import Iterator, Sequence
+
+from app.domain.facts import RequestFact
+from app.domain.sentence import Quantity, Sentence, plain
+from app.metrics.frame import DONE, Frames
+from app.reports.answers import of_arm
+from app.reports.headline import blocks_of
+from app.reports.record import RunRecord
+from app.reports.report import Losslessness
+
+FEWEST_SEEDS = 4
+
+
+def notes(record: RunRecord, frames: Frames, found: Sequence[Losslessness]) -> list[Sentence]:
+    return [*_bench(record, frames), *_counts(record, found), *_requests(record)]
+
+
+def _bench(record: RunRecord, frames: Frames) -> Iterator[Sentence]:
+    blocks, void = blocks_of(frames)
+    if void:
+        yield plain("Other processes disturbed %(contended)s of %(blocks)s of trials; their times are not used.", contended=void, blocks=blocks)
+    if record.warmup is not None and not record.warmup.steady:
+        yield plain("The warm-up did not become steady within %(seconds)s.", seconds=Quantity(kind="seconds", value=record.warmup.seconds))
+    seen = record.preflight
+    if seen is not None and seen.batched_verification == "not batched":
+        yield plain("Verification is not one batched forward here, so no speed-up can be expected.")
+    if seen is not None and seen.shared_cache == "not shared":
+        yield plain("Draft and verification do not share a KV cache.")
+
+
+def _counts(record: RunRecord, found: Sequence[Losslessness]) -> Iterator[Sentence]:
+    headline = next(iter(found), None)
+    if record.spec.sampling.temperature > 0:
+        yield plain("Sampled: counts are taken over all trials.")
+        seeds = _fewest_seeds(of_arm(record.requests, "speculative"))
+        if 0 < seeds < FEWEST_SEEDS:
+            yield plain("Sampled with %(seeds)s seeds a prompt; %(least)s are the least for answers that differ.", seeds=seeds, least=FEWEST_SEEDS)
+    elif headline is not None and headline.repeats_identical is not None:
+        yield (
+            plain("Repeats are identical: yes. Counts come from one trial.")
+            if headline.repeats_identical
+            else plain("Repeats are identical: no. Counts come from one trial, and others would give slightly different ones.")
+        )
+    if headline is not None and record.preflight is not None and headline.equal < headline.n and record.preflight.lossless:
+        yield plain(
+            "In %(dtype)s %(differing)s of %(requests)s part from plain: near ties of two tokens may fall differently when several positions are "
+            "computed at once. The speed-up therefore counts time per token.",
+            dtype=headline.dtype,
+            differing=headline.n - headline.equal,
+            requests=headline.n,
+        )
+
+
+def _fewest_seeds(requests: Sequence[RequestFact]) -> int:
+    seeds: dict[str, set[int]] = {}
+    for fact in requests:
+        seeds.setdefault(fact.prompt, set()).add(fact.seed)
+    return min((len(found) for found in seeds.values()), default=0)
+
+
+def _requests(record: RunRecord) -> Iterator[Sentence]:
+    broken = sum(fact.purpose == "headline" and fact.finish not in DONE for fact in record.requests)
+    if broken:
+        yield plain("%(requests)s broke off by an error or were cancelled and are in no figure.", requests=broken)
+    sources = {fact.drafted_source for fact in of_arm(record.requests, "speculative")}
+    if "nominal" in sources:
+        yield plain("Drafted tokens are nominal: the engine does not count them, k tokens a round are assumed.")

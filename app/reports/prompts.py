@@ -1,0 +1,46 @@
+"""One row a prompt, for dots and tables."""
+
+from collections.abc import Sequence
+
+from app.domain.facts import RequestFact
+from app.metrics.frame import Frames
+from app.metrics.speed import by_prompt, decode_pairs, end_to_end_pairs
+from app.reports.answers import judged, measured_language
+from app.reports.headline import DECODE, END_TO_END
+from app.reports.record import RunRecord
+from app.reports.report import PromptRow
+
+
+def prompt_rows(record: RunRecord, frames: Frames, headline: str, *, refused: bool) -> list[PromptRow]:
+    """Counts of the judged trial and the headline's ratio per prompt; a refused run keeps its counts but shows no ratio."""
+    sampled = frames.sampled
+    speculative = judged(record.requests, "speculative", sampled=sampled)
+    plain = {fact.prompt: fact for fact in judged(record.requests, "plain", sampled=sampled)}
+    ratios = {} if refused else _ratios(frames, headline)
+    by_name: dict[str, list[RequestFact]] = {}
+    for fact in speculative or list(plain.values()):
+        by_name.setdefault(fact.prompt, []).append(fact)
+    return [_row(name, facts, plain.get(name), ratios.get(name)) for name, facts in sorted(by_name.items())]
+
+
+def _ratios(frames: Frames, headline: str) -> dict[str, float]:
+    tables = {END_TO_END: end_to_end_pairs, DECODE: decode_pairs}
+    if headline not in tables:
+        return {}
+    return {str(prompt): float(value) for prompt, value in by_prompt(tables[headline](frames)).items()}
+
+
+def _row(prompt: str, facts: Sequence[RequestFact], plain: RequestFact | None, speedup: float | None) -> PromptRow:
+    first = facts[0]
+    return PromptRow(
+        prompt=prompt,
+        profile=first.profile,
+        parallel=first.parallel,
+        speedup=speedup,
+        drafted=sum(fact.drafted for fact in facts),
+        verified=sum(fact.verified for fact in facts),
+        rounds=sum(fact.rounds for fact in facts),
+        emitted=sum(fact.emitted for fact in facts),
+        degenerate=(plain or first).degenerate,
+        answer_language=measured_language(first),
+    )

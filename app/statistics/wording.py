@@ -1,0 +1,180 @@
+"""The sentence of a verdict. Each case is one whole sentence or more, never glued from pieces, so that it can be translated.
+
+A placeholder named as a counted noun (`prompts`, `trials`, `requests`, `blocks`, `runs`) is printed with that noun; `language` is a BCP-47 tag
+and is printed as the language's name.
+"""
+
+from dataclasses import dataclass
+
+from app.domain.estimate import Estimate
+from app.domain.sentence import Kind, Quantity, Sentence, plain
+from app.statistics.verdict import FEWEST_PROMPTS, Cause, Decision, Evidence, Verdict, rule
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What a verdict speaks of. `refusal` is the gate's sentence where the output is refused or lossy, `unfinished` what is said of a run that has
+    not succeeded."""
+
+    drafter: str
+    language: str
+    requests: int
+    trials: int
+    acceptance: Estimate | None = None
+    refusal: Sentence | None = None
+    unfinished: Sentence | None = None
+
+
+def quantity(kind: Kind, estimate: Estimate) -> Quantity:
+    """An estimate inside a sentence. Raises ValueError when it has no point."""
+    if estimate.point is None:
+        raise ValueError("an estimate without a point cannot be said")
+    return Quantity(kind=kind, value=estimate.point, low=estimate.low, high=estimate.high)
+
+
+def decide(seen: Evidence, subject: Subject) -> Verdict:
+    """The verdict and its sentence: the only place where a run is said to pay."""
+    found = rule(seen)
+    return Verdict(
+        outcome=found.outcome,
+        headline=seen.headline,
+        margin=seen.margin,
+        causes=found.causes,
+        slower=found.slower,
+        more=found.more,
+        family=seen.family,
+        noise_floor=seen.noise_floor,
+        sentence=_sentence(seen, found, subject),
+    )
+
+
+def _sentence(seen: Evidence, found: Decision, subject: Subject) -> Sentence:
+    if found.outcome != "cannot tell":
+        return _decided(seen, found, subject)
+    strongest = found.causes[0]
+    return _of_subject(strongest, subject) or _of_bench(strongest, seen) or _of_numbers(strongest, seen, found, subject)
+
+
+def _values(seen: Evidence, subject: Subject) -> dict[str, str | int | Quantity]:
+    assert seen.speedup is not None
+    return {
+        "language": subject.language,
+        "requests": subject.requests,
+        "drafter": subject.drafter,
+        "speedup": quantity("ratio", seen.speedup),
+        "prompts": seen.speedup.n,
+        "trials": subject.trials,
+    }
+
+
+def _decided(seen: Evidence, found: Decision, subject: Subject) -> Sentence:
+    values = _values(seen, subject)
+    known = subject.acceptance is not None and subject.acceptance.point is not None
+    if known and subject.acceptance is not None:
+        values["acceptance"] = quantity("share", subject.acceptance)
+    if found.outcome == "pays":
+        return _pays(values, known=known)
+    return (
+        _slower(values, known=known) if found.slower else _does_not_pay(values | {"bar": Quantity(kind="ratio", value=1 + seen.margin)}, known=known)
+    )
+
+
+def _pays(values: dict[str, str | int | Quantity], *, known: bool) -> Sentence:
+    if not known:
+        return plain(
+            "Pays. In %(language)s, at %(requests)s at a time, %(drafter)s runs at %(speedup)s of plain speed (%(prompts)s, %(trials)s). "
+            "Its acceptance is not known.",
+            **values,
+        )
+    return plain(
+        "Pays. In %(language)s, at %(requests)s at a time, %(drafter)s runs at %(speedup)s of plain speed (%(prompts)s, %(trials)s). "
+        "Acceptance %(acceptance)s.",
+        **values,
+    )
+
+
+def _slower(values: dict[str, str | int | Quantity], *, known: bool) -> Sentence:
+    if not known:
+        return plain(
+            "Does not pay: it is slower. In %(language)s, at %(requests)s at a time, %(drafter)s runs at %(speedup)s of plain speed "
+            "(%(prompts)s, %(trials)s). Its acceptance is not known.",
+            **values,
+        )
+    return plain(
+        "Does not pay: it is slower. In %(language)s, at %(requests)s at a time, %(drafter)s runs at %(speedup)s of plain speed "
+        "(%(prompts)s, %(trials)s), with %(acceptance)s of its drafts accepted.",
+        **values,
+    )
+
+
+def _does_not_pay(values: dict[str, str | int | Quantity], *, known: bool) -> Sentence:
+    if not known:
+        return plain(
+            "Does not pay. In %(language)s, at %(requests)s at a time, %(drafter)s runs at %(speedup)s of plain speed (%(prompts)s, %(trials)s); "
+            "%(bar)s is the least that counts. Its acceptance is not known.",
+            **values,
+        )
+    return plain(
+        "Does not pay. In %(language)s, at %(requests)s at a time, %(drafter)s runs at %(speedup)s of plain speed (%(prompts)s, %(trials)s); "
+        "%(bar)s is the least that counts. Acceptance %(acceptance)s.",
+        **values,
+    )
+
+
+def _of_subject(cause: Cause, subject: Subject) -> Sentence | None:
+    match cause:
+        case "not finished":
+            return subject.unfinished or plain("The run has not finished, so nothing is decided yet.")
+        case "no plain arm":
+            return plain("Acceptance only. Plain decoding was not measured, so nothing is said about speed.")
+        case "refused" | "lossy":
+            return subject.refusal or plain("Cannot tell: the output is refused.")
+        case "no interval":
+            return plain("Cannot tell: the speed-up has no interval, and without one nothing is decided.")
+        case _:
+            return None
+
+
+def _of_bench(cause: Cause, seen: Evidence) -> Sentence | None:
+    if cause == "contended":
+        return plain(
+            "Cannot tell on this machine. Other processes disturbed %(contended)s of %(blocks)s of trials. "
+            "A quieter machine would help, more prompts would not.",
+            contended=seen.contended,
+            blocks=seen.blocks,
+        )
+    if cause == "not level" and seen.noise_floor is not None:
+        return plain(
+            "Cannot tell on this machine: the bench is not level. Plain against plain gives %(floor)s where 1 is due. "
+            "A quieter machine would help, more prompts would not.",
+            floor=quantity("ratio", seen.noise_floor),
+        )
+    if cause == "no noise floor":
+        return plain(
+            "Cannot tell: plain was not measured both first and second on enough prompts, so it is not known how far two equal measurements "
+            "differ here."
+        )
+    return None
+
+
+def _of_numbers(cause: Cause, seen: Evidence, found: Decision, subject: Subject) -> Sentence:
+    values = _values(seen, subject) | {"bar": Quantity(kind="ratio", value=1 + seen.margin)}
+    if cause == "few prompts":
+        return plain("Cannot tell yet. %(prompts)s are too few; %(least)s are the least.", prompts=values["prompts"], least=FEWEST_PROMPTS)
+    if cause == "family":
+        return plain(
+            "Cannot tell yet. %(drafter)s in %(language)s, at %(speedup)s of plain speed, is one of %(runs)s weighed together; "
+            "among so many, chance may give as much.",
+            **values | {"runs": seen.family},
+        )
+    if found.more is None:
+        return plain(
+            "Cannot tell yet. In %(language)s, at %(requests)s at a time, %(drafter)s runs at %(speedup)s of plain speed; the interval includes "
+            "%(bar)s, the least that counts. An effect this small is not settled by a sensible number of prompts.",
+            **values,
+        )
+    return plain(
+        "Cannot tell yet. In %(language)s, at %(requests)s at a time, %(drafter)s runs at %(speedup)s of plain speed; the interval includes "
+        "%(bar)s, the least that counts. About %(prompts)s more would settle an effect of this size.",
+        **values | {"prompts": found.more},
+    )
