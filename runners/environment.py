@@ -16,12 +16,6 @@ PACKAGES = ("bezmen", "torch", "transformers", "tokenizers", "numpy")
 CONTENDED = 0.03
 
 
-def measuring_cores() -> list[int]:
-    """The cores that a measurement is pinned to: all but the first, which is left to the machine; the only one where there is one."""
-    cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else list(range(os.cpu_count() or 1))
-    return cores[1:] or cores
-
-
 def pin(cores: list[int]) -> None:
     """Keeps this process on `cores`, where the system can; must run before torch starts its threads."""
     if hasattr(os, "sched_setaffinity"):
@@ -88,8 +82,8 @@ def _cpu_name() -> str:
 
 @dataclass(frozen=True)
 class Quiet:
-    """How quiet the measuring cores were: shares of their time that the hypervisor (`steal`) and other processes (`others`) took; None where the system
-    does not tell."""
+    """How quiet the measuring cores were: shares of their time that the hypervisor (`steal`) and other processes (`others`) took;
+    None where the system does not tell."""
 
     load_average: float | None
     steal: float | None

@@ -3,6 +3,7 @@
 `python -m runners.measure FOLDER` measures the job in FOLDER; `python -m runners.measure --offer` prints what this machine can do.
 """
 
+import os
 import signal
 import sys
 import threading
@@ -120,8 +121,16 @@ def outcome_of(job: Job, report: Callable[[AnyFact], None], cancelled: Callable[
     return FinishFact(outcome="succeeded", code="measured")
 
 
-def main(folder: Path) -> None:
+def end_with_parent() -> None:
+    """Standard input is a pipe that the parent holds; when the parent is gone, however it went, the pipe ends and so does this process."""
+    sys.stdin.buffer.read()
+    os._exit(1)
+
+
+def main(folder: Path, attached: bool) -> None:
     job = Job.read(folder)
+    if attached:
+        threading.Thread(target=end_with_parent, daemon=True).start()
     pin(list(job.cores))
     torch.manual_seed(job.spec.sampling.seed)
     stopped = threading.Event()
@@ -137,4 +146,4 @@ if __name__ == "__main__":
 
         sys.stdout.write(offer(Path(sys.argv[2])).model_dump_json(by_alias=True) + "\n")
     else:
-        main(Path(sys.argv[1]))
+        main(Path(sys.argv[1]), attached="--attached" in sys.argv)

@@ -4,22 +4,12 @@ import importlib.metadata
 from pathlib import Path
 
 from app.domain.catalogue import Offer
-from app.domain.value import Value
-from runners.environment import describe, measuring_cores, pick_device
+from runners.cores import measuring_cores
+from runners.environment import describe, pick_device
 from runners.models.allowlist import Allowlist
 from runners.parts import offered
+from runners.site import Site
 from runners.workloads import suite as suites
-
-
-class Site(Value):
-    """A runner's own settings that decide what it may offer; a file in its data folder."""
-
-    roots: tuple[Path, ...] = ()
-    hub: tuple[str, ...] = ()
-    labels: dict[str, str] = {}
-
-    def allowlist(self) -> Allowlist:
-        return Allowlist.installed(self.roots, self.hub)
 
 
 def offer(site_file: Path) -> Offer:
@@ -28,7 +18,7 @@ def offer(site_file: Path) -> Offer:
     machine = describe(device, measuring_cores())
     return Offer(
         engines=("transformers",),
-        models=site.allowlist().offers(),
+        models=Allowlist.installed(site.roots, site.hub).offers(),
         suites=tuple(suites.load(name).offered() for name in suites.available()),
         max_concurrency=1,
         device=machine.device,

@@ -14,7 +14,7 @@ DEFINITION = "bezmen-1"
 
 
 class Passport(Value):
-    """What a figure was measured on. `language` and both tokenizers are required by the type; `answer_language` maps a measured tag to a share of requests."""
+    """What a figure was measured on. `language` and both tokenizers are required by the type; `answer_language` maps a tag to a share of requests."""
 
     definition: str = DEFINITION
     target: str

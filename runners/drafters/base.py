@@ -19,8 +19,9 @@ class UnfitDrafter(ValueError):
 
 
 class Drafter(ABC):
-    """`memory` says whether anything outlives a request; `needs` names what the loop must supply beyond tokens; `always_drafts` says that a proposal is
-    never empty while there is room, so that a run without any draft is a failure and not a fact. `shares_cache` says whether the draft reads the target's own keys and values."""
+    """`memory` says whether anything outlives a request; `needs` names what the loop must supply beyond tokens; `always_drafts` says that a
+    proposal is never empty while there is room, so that a run without any draft is a failure and not a fact; `shares_cache` says that the draft
+    reads the target's own keys and values."""
 
     name: ClassVar[str]
     summary: ClassVar[str]

@@ -24,8 +24,8 @@ class NgramParams(Params):
 class Ngram(Drafter):
     """Longest n-gram first, its latest earlier occurrence, and what followed it there.
 
-    Prompt lookup decoding (Saxena 2023; transformers' `prompt_lookup_num_tokens` takes the left-most occurrence instead). An index per slot grows with the
-    committed text, so a proposal costs the same however long the text is.
+    Prompt lookup decoding (Saxena 2023; transformers' `prompt_lookup_num_tokens` takes the left-most occurrence instead). An index per slot
+    grows with the committed text, so a proposal costs the same however long the text is.
     """
 
     name = "ngram"

@@ -93,7 +93,7 @@ class Loop:
             sequence.take_step(drafted, tokens[row][:kept], accepted.next[row], len(live), self.rules, now)
 
     def _limit(self, sequence: Sequence) -> int:
-        """Drafts that may still be put in front of the verifier: the controller's wish, the room in the context and, unless lifted, the token limit."""
+        """Drafts that may still go before the verifier: the controller's wish, the room in the context and, unless lifted, the token limit."""
         wish = min(self.controller.length(sequence.slot), self.target.context - len(sequence.ids) - 1)
         if self.cap_at_limit:
             wish = min(wish, self.rules.limit - sequence.emitted - 1)

@@ -18,7 +18,7 @@ class Request:
 
 @dataclass
 class Sequence:
-    """Counts of definitions § 1 for one request. `ids` are prompt and delivered output; per-round lists have one entry a round that carried a draft."""
+    """Counts of definitions § 1 for one request. `ids` are prompt and delivered output; per-round lists: an entry a round that carried a draft."""
 
     request: Request
     slot: int

@@ -58,7 +58,13 @@ class Allowlist:
 
     def offers(self) -> tuple[OfferedModel, ...]:
         packages = [
-            OfferedModel(source="package", name=name, tokenizer=f"package:{name}", licence=KNOWN_PACKAGES[name].licence, chat_template=KNOWN_PACKAGES[name].chat_template)
+            OfferedModel(
+                source="package",
+                name=name,
+                tokenizer=f"package:{name}",
+                licence=KNOWN_PACKAGES[name].licence,
+                chat_template=KNOWN_PACKAGES[name].chat_template,
+            )
             for name in self.packages
         ]
         hub = [OfferedModel(source="hub", name=name, tokenizer=name.split("@")[0]) for name in self.hub]

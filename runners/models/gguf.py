@@ -38,7 +38,7 @@ def _write(file: Path, folder: Path) -> None:
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
-    where = {"pretrained_model_name_or_path": str(file.parent), "gguf_file": file.name, "trust_remote_code": False}
+    where: dict[str, Any] = {"pretrained_model_name_or_path": str(file.parent), "gguf_file": file.name, "trust_remote_code": False}
     loaded: Any = AutoModelForCausalLM.from_pretrained(**where, dtype=torch.float32)
     config = loaded.config
     # A model loaded from GGUF calls itself quantised and refuses to be saved, although its weights are plain by now.

@@ -1,6 +1,7 @@
 """Both arms of one run over one target: the same loop, stop rule, token count and clock."""
 
-from collections.abc import Callable, Iterator, Sequence as Many
+from collections.abc import Callable, Iterator
+from collections.abc import Sequence as Many
 from dataclasses import dataclass
 
 from app.domain.facts import Arm

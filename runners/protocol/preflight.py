@@ -45,7 +45,8 @@ def check_tokenizer(spec: RunSpec, identity: TokenizerIdentity) -> None:
     """The submitter's belief against what the model really uses."""
     if not matches(spec.tokenizer, identity, tokenizer_names(spec.model)):
         raise Unmeasurable(
-            "tokenizer_differs", f"The run stopped before measuring: you named {spec.tokenizer}, the model uses {identity.name} ({identity.fingerprint[:12]})."
+            "tokenizer_differs",
+            f"The run stopped before measuring: you named {spec.tokenizer}, the model uses {identity.name} ({identity.fingerprint[:12]}).",
         )
 
 

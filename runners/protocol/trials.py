@@ -1,6 +1,7 @@
 """The trials of one run at load 1 (design: one run, step 5)."""
 
-from collections.abc import Callable, Iterator, Sequence as Many
+from collections.abc import Callable, Iterator
+from collections.abc import Sequence as Many
 from typing import Literal
 
 from app.domain.facts import AnyFact, Arm, ProgressFact, Purpose, TrialFact

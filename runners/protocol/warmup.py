@@ -2,7 +2,7 @@
 
 import statistics
 from collections.abc import Sequence as Many
-from itertools import cycle
+from itertools import cycle, pairwise
 
 from app.domain.facts import Arm, WarmupFact
 from runners.engine.sequence import Request
@@ -47,4 +47,4 @@ def warm_up(bench: Bench, requests: Many[Request], limit: float) -> tuple[Warmup
 
 
 def _durations(ends: list[float]) -> list[float]:
-    return [after - before for before, after in zip(ends, ends[1:], strict=False)]
+    return [after - before for before, after in pairwise(ends)]

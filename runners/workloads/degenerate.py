@@ -3,6 +3,7 @@
 REPEAT = 24  # characters; shorter ones recur in honest text
 LIMIT = 0.5  # share of characters
 TAIL = 0.25  # share of the answer that its closing cycle takes up
+_HALF = "\ufffd"  # what a decoder shows for a character that the token limit cut
 
 
 def repeated_share(text: str) -> float:
@@ -10,7 +11,7 @@ def repeated_share(text: str) -> float:
 
     Every such stretch is a union of stretches of exactly 24, so a set of those is exact. Time and memory grow with the length of the text.
     """
-    body = _body(text)
+    body = text.rstrip(_HALF)
     seen: set[str] = set()
     covered, reach = 0, 0
     for start in range(len(body) - REPEAT + 1):
@@ -28,12 +29,7 @@ def is_degenerate(text: str) -> bool:
 
     The cycle is said at least twice and at least 24 of its characters are said again; the last time may be cut off.
     """
-    return repeated_share(text) > LIMIT or _ends_in_cycle(_body(text))
-
-
-def _body(text: str) -> str:
-    """Without white space at the ends and without the half of a character that a token limit leaves."""
-    return text.strip().rstrip("\ufffd").rstrip()
+    return repeated_share(text) > LIMIT or _ends_in_cycle(text.rstrip(_HALF).strip())
 
 
 def _ends_in_cycle(body: str) -> bool:

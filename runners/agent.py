@@ -1,0 +1,127 @@
+"""The parent process of a runner: leases runs, starts a child for each, beats, uploads, drains.
+
+It never imports torch; the child holds no credential.
+"""
+
+import argparse
+import ctypes
+import logging
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import httpx
+
+from app.domain.catalogue import Offer
+from runners.attempt import Attempt
+from runners.child import environment
+from runners.cores import measuring_cores
+from runners.device_lock import DeviceBusy, hold, lock_folder
+from runners.job import Job
+from runners.link import Link, Lost, Refused, read_token
+from runners.site import Site
+
+log = logging.getLogger("bezmen.runner")
+WAIT_SECONDS = 10.0
+PUBLISH_SECONDS = 300.0
+
+
+class Agent:
+    """One SIGTERM or SIGINT drains: the run in hand is finished, no other is taken. A second one gives the run back and ends."""
+
+    def __init__(self, link: Link, site: Site, data: Path, warmup_seconds: float) -> None:
+        self.link, self.site, self.data, self.warmup_seconds = link, site, data, warmup_seconds
+        self.signals = 0
+
+    def on_signal(self, *_: object) -> None:
+        self.signals += 1
+        log.info("draining" if self.signals == 1 else "giving the run back")
+
+    @property
+    def draining(self) -> bool:
+        return self.signals > 0
+
+    def serve(self, offer: Offer) -> None:
+        published = -PUBLISH_SECONDS
+        while not self.draining:
+            if time.monotonic() - published > PUBLISH_SECONDS:
+                self.link.publish(offer, lambda: self.draining)
+                published = time.monotonic()
+            try:
+                lease = self.link.lease(WAIT_SECONDS, lambda: self.draining)
+            except Lost:
+                continue
+            if lease is not None:
+                log.info("run %s attempt %s: %s in %s", lease.run, lease.attempt, lease.spec.drafter.name, lease.spec.language)
+                job = Job(
+                    spec=lease.spec,
+                    cache=self.data / "models",
+                    roots=self.site.roots,
+                    hub=self.site.hub,
+                    cores=tuple(measuring_cores()),
+                    warmup_seconds=self.warmup_seconds,
+                )
+                folder = self.data / "spool" / f"{lease.run}-{lease.attempt}-{time.time_ns()}"
+                log.info("run %s: %s", lease.run, Attempt(self.link, lease, job, folder, lambda: self.signals > 1).run())
+
+
+def read_offer(site: Site) -> Offer:
+    """Asks a child what this machine can do, so that the parent stays free of torch."""
+    with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+        file.write(site.model_dump_json())
+        file.flush()
+        found = subprocess.run(
+            [sys.executable, "-m", "runners.measure", "--offer", file.name],
+            env=environment(online=False),
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    if found.returncode:
+        raise SystemExit(f"this machine's offer could not be made:\n{found.stderr[-2000:]}")
+    return Offer.model_validate_json(found.stdout.splitlines()[-1])
+
+
+def hide_memory() -> None:
+    """Keeps other processes of the same user from reading the token out of this one (Linux)."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)  # PR_SET_DUMPABLE
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="bezmen runner", description="Measures what the service queues.")
+    parser.add_argument("--url", required=True)
+    parser.add_argument("--token-file", required=True, type=Path)
+    parser.add_argument("--data", required=True, type=Path, help="spool and converted models")
+    parser.add_argument("--model-root", action="append", default=[], type=Path, help="folder under which models may be loaded by path")
+    parser.add_argument("--hub", action="append", default=[], help="REPOSITORY@REVISION that may be downloaded (40-hex revision)")
+    parser.add_argument("--label", action="append", default=[], help="NAME=VALUE that runs may ask for")
+    parser.add_argument("--warmup-seconds", type=float, default=60.0)
+    parser.add_argument("--lock-folder", type=Path, default=None)
+    args = parser.parse_args()
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", datefmt="%H:%M:%S")
+    logging.getLogger("httpx").setLevel(logging.WARNING)
+    hide_memory()
+    site = Site(roots=tuple(args.model_root), hub=tuple(args.hub), labels=dict(label.split("=", 1) for label in args.label))
+    offer = read_offer(site)
+    try:
+        lock = hold(offer.device, args.lock_folder or lock_folder())
+    except DeviceBusy as error:
+        raise SystemExit(str(error)) from error
+    agent = Agent(Link(args.url, read_token(args.token_file)), site, args.data, args.warmup_seconds)
+    for name in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(name, agent.on_signal)
+    try:
+        agent.serve(offer)
+    except (Refused, httpx.HTTPError) as error:
+        raise SystemExit(f"the service at {args.url} refuses this runner: {error}") from error
+    finally:
+        agent.link.close()
+        lock.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,75 @@
+"""The measuring process, as its parent sees it: started, watched, stopped with its whole group."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+# What a measurement may see of its parent's environment: no token, no database, no proxy.
+KEPT = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "VIRTUAL_ENV", "SYSTEMROOT")
+GRACE_SECONDS = 10.0
+
+
+def environment(online: bool) -> dict[str, str]:
+    """Threads wait passively, so that an idle one does not burn the core that the next step needs."""
+    kept = {name: os.environ[name] for name in KEPT if name in os.environ}
+    fixed = {
+        "HF_HUB_DISABLE_PROGRESS_BARS": "1",
+        "TQDM_DISABLE": "1",
+        "OMP_WAIT_POLICY": "PASSIVE",
+        "KMP_BLOCKTIME": "0",
+        "TOKENIZERS_PARALLELISM": "false",
+        "PYTHONUNBUFFERED": "1",
+        "HF_HUB_DISABLE_TELEMETRY": "1",
+    }
+    return kept | fixed | ({} if online else {"HF_HUB_OFFLINE": "1"})
+
+
+class Child:
+    """`python -m runners.measure FOLDER` in a session of its own. It holds one end of a pipe and ends when the other end, this process, is gone."""
+
+    def __init__(self, folder: Path, *, online: bool = False) -> None:
+        self._log = folder / "log"
+        with self._log.open("ab") as log:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "runners.measure", str(folder), "--attached"],
+                stdin=subprocess.PIPE,
+                stdout=log,
+                stderr=log,
+                env=environment(online),
+                start_new_session=True,
+                close_fds=True,
+            )
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    @property
+    def exit(self) -> int | None:
+        """The exit status, negative for a signal; None while it runs."""
+        return self._process.poll()
+
+    def ask_to_stop(self) -> None:
+        if self.exit is None:
+            self._process.send_signal(signal.SIGTERM)
+
+    def stop(self, grace: float = GRACE_SECONDS) -> None:
+        """SIGTERM, then SIGKILL to the whole group after `grace` seconds."""
+        self.ask_to_stop()
+        deadline = time.monotonic() + grace
+        while self.exit is None and time.monotonic() < deadline:
+            time.sleep(0.05)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+
+    def last_words(self) -> str:
+        """The end of what the child wrote, without progress bars."""
+        if not self._log.exists():
+            return ""
+        lines = [line.rsplit("\r", 1)[-1].strip() for line in self._log.read_text(errors="replace").splitlines()]
+        return "\n".join([line for line in lines if line][-8:])[-1500:]
