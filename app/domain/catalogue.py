@@ -24,15 +24,14 @@ def _check(node: object, depth: int, *, names: bool = False) -> None:
             _check(child, depth + 1, names=key == "properties" and not names)
     elif isinstance(node, list):
         for child in node:
-            if isinstance(child, dict):
-                _check(child, depth + 1)
+            _check(child, depth + 1)
 
 
 def small_schema(schema: dict[str, Any]) -> dict[str, Any]:
     """The schema itself when it stays inside the small subset of JSON Schema that may come from a runner; raises ValueError otherwise."""
-    if len(json.dumps(schema)) > 64 * 1024:
-        raise ValueError("a parameter schema may take 64 KiB")
     _check(schema, 0)
+    if len(json.dumps(schema, allow_nan=False)) > 64 * 1024:
+        raise ValueError("a parameter schema may take 64 KiB")
     return schema
 
 

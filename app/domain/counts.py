@@ -1,6 +1,7 @@
 """The eight counts of a request, their identities, and whether they close (definitions § 1)."""
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
 ClosureKind = Literal["closes", "overshoot", "undrafted_implied", "open", "unknown"]
@@ -30,7 +31,10 @@ class Closure:
 
 @dataclass(frozen=True)
 class Counts:
-    """Totals over `requests` requests. None is a count that its source did not give; it is never 0."""
+    """Totals over `requests` requests. None is a count that its source did not give; it is never 0.
+
+    `kept_at[i]` counts the rounds that kept more than i drafts, where a source gives drafts by position.
+    """
 
     requests: int
     emitted: int | None
@@ -43,6 +47,7 @@ class Counts:
     discarded_bonus: int | None = None
     longest_draft: int | None = None
     histogram: tuple[int, ...] | None = None
+    kept_at: tuple[int, ...] | None = None
 
     def broken(self) -> list[str]:
         """The identities that these counts break, each named; empty when none is."""
@@ -53,6 +58,18 @@ class Counts:
             kept = sum(j * n for j, n in enumerate(self.histogram))
             if self.verified is not None and kept != self.verified:
                 found.append(f"the histogram keeps {kept} drafts, V is {self.verified}")
+        return found + self._broken_by_position()
+
+    def _broken_by_position(self) -> list[str]:
+        if self.kept_at is None:
+            return []
+        found = []
+        if any(after > before for before, after in pairwise(self.kept_at)):
+            found.append("more rounds keep a later draft than an earlier one")
+        if self.rounds is not None and self.kept_at and self.kept_at[0] > self.rounds:
+            found.append(f"{self.kept_at[0]} rounds keep a first draft, R is {self.rounds}")
+        if self.verified is not None and sum(self.kept_at) != self.verified:
+            found.append(f"the positions keep {sum(self.kept_at)} drafts, V is {self.verified}; several engine ranks were perhaps not added up")
         return found
 
     def _rules(self) -> list[tuple[bool, str]]:

@@ -4,6 +4,7 @@ Facts come from a machine that the service does not trust: every size is bounded
 Durations and times are seconds on the runner's monotonic clock, from the start of the trial.
 """
 
+from itertools import pairwise
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, TypeAdapter, model_validator
@@ -111,11 +112,13 @@ class RequestFact(Value):
             wrong.append("per-round drafts do not add up to D and V")
         if any(not kept <= deep <= made for kept, deep, made in zip(self.round_verified, self.round_depth, self.round_drafted, strict=False)):
             wrong.append("a round keeps more than its depth, or is deeper than its draft")
-        if any(made > self.longest_draft for made in self.round_depth):
+        if any(made > self.longest_draft for made in self.round_drafted):
             wrong.append("a draft is longer than the controller may reach")
+        if 0 in self.round_drafted:
+            wrong.append("a round without a draft is an undrafted step")
         if len(self.step_end) != len(self.step_tokens) or sum(self.step_tokens) != self.emitted:
             wrong.append("tokens per step do not add up to E")
-        if not self.sent_at <= self.first_at <= self.last_at:
+        if not self.sent_at <= self.first_at <= self.last_at or any(after < before for before, after in pairwise(self.step_end)):
             wrong.append("times run backwards")
         if wrong:
             raise ValueError(f"request {self.prompt} of arm {self.arm}: " + "; ".join(wrong))

@@ -15,7 +15,7 @@ Dtype = Literal["auto", "float32", "bfloat16", "float16"]
 
 
 def _small(params: dict[str, Any]) -> dict[str, Any]:
-    if len(json.dumps(params)) > 4096:
+    if len(json.dumps(params, allow_nan=False)) > 4096:
         raise ValueError("parameters take more than 4096 characters")
     return params
 

@@ -1,0 +1,173 @@
+"""Suites are read strictly and selected evenly, the same twins in every language."""
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from runners.workloads.suite import Suite, SuiteError, available, load, mix, parse, select
+
+SUITE = load("parallel-v1")
+LINE = {"id": "a-ru", "parallel": "a", "language": "ru", "profile": "dialogue", "answer": "prompt", "text": "Как дела?"}
+
+
+def lines(*changes: dict[str, object]) -> bytes:
+    return "\n".join(json.dumps(LINE | change, ensure_ascii=False) for change in changes).encode()
+
+
+def test_the_shipped_suite() -> None:
+    """Catches a lost line, a lost twin or a profile that is not even."""
+    assert available() == ("parallel-v1",)
+    assert SUITE.languages == ("en", "ru")
+    assert (len(SUITE.prompts), len({prompt.parallel for prompt in SUITE.prompts})) == (48, 24)
+    for language in SUITE.languages:
+        assert mix(select(SUITE, language)) == {"code": 6, "dialogue": 6, "editing": 6, "explanation": 6}
+    assert len({prompt.text for prompt in SUITE.prompts}) == 48
+
+
+def test_the_offer_of_the_shipped_suite() -> None:
+    offered = SUITE.offered()
+    assert (offered.id, offered.version, offered.prompts, offered.digest) == ("parallel-v1", "1", 24, SUITE.digest)
+    assert offered.languages == ("en", "ru")
+
+
+def test_the_digest_of_the_shipped_suite() -> None:
+    """Catches a prompt edited without a new version: figures measured before would claim the same suite."""
+    assert SUITE.digest == "27088d848a8e9eae37d2ccc9d43aa1fa70f96adac8c84997a03f4bf404da8f3f"
+
+
+def test_digest_follows_content_and_nothing_else() -> None:
+    """Catches a digest over bytes: line order, key order and blank lines carry nothing, a letter does."""
+    ru, en = LINE, LINE | {"id": "a-en", "language": "en", "text": "How are you?"}
+    one = parse("tiny-v1", lines(ru, en))
+    other = parse("tiny-v1", b"\n" + json.dumps(dict(reversed(en.items()))).encode() + b"\r\n\n" + lines(ru) + b"\n")
+    assert one == other
+    assert parse("tiny-v1", lines(ru, en | {"text": "How are you??"})).digest != one.digest
+
+
+@given(st.sets(st.sampled_from(SUITE.profiles), min_size=1), st.integers(1, 30))
+def test_both_languages_select_the_same_twins(profiles: set[str], limit: int) -> None:
+    """Catches a selection that depends on the language: pairs would silently fall apart."""
+    ru, en = select(SUITE, "ru", profiles, limit), select(SUITE, "en", profiles, limit)
+    assert [prompt.parallel for prompt in ru] == [prompt.parallel for prompt in en]
+    assert {prompt.language for prompt in ru} == {"ru"}
+    assert len(ru) == min(limit, 6 * len(profiles))
+    counts = [mix(ru).get(profile, 0) for profile in profiles]
+    assert max(counts) - min(counts) <= 1
+
+
+@given(st.integers(1, 24), st.integers(1, 24))
+def test_a_shorter_selection_starts_a_longer_one(one: int, other: int) -> None:
+    """Catches a selection that reshuffles when the limit changes, so that more prompts would not extend a measurement."""
+    short, long = sorted((one, other))
+    assert select(SUITE, "ru", None, long)[:short] == select(SUITE, "ru", None, short)
+
+
+def test_the_order_of_profiles_asked_for_does_not_matter() -> None:
+    assert select(SUITE, "ru", ["editing", "code"], 5) == select(SUITE, "ru", ["code", "editing", "code"], 5)
+
+
+@pytest.mark.parametrize("tag", ["ru", "RU", "ru-RU"])
+def test_a_regional_tag_finds_its_base(tag: str) -> None:
+    assert select(SUITE, tag, None, 1)[0].language == "ru"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("ru", ["dialog"], 2), "no profile 'dialog'; did you mean 'dialogue'?"),
+        (("ru", ["xyz"], 2), "it has code, dialogue, editing, explanation"),
+        (("de", None, 2), "no prompts in de; it has en, ru"),
+        (("russian!", None, 2), "names no language|is not a language tag"),
+        (("ru", [], 2), "no prompt in ru"),
+    ],
+)
+def test_what_cannot_be_selected_is_said(arguments: tuple[str, list[str] | None, int], said: str) -> None:
+    with pytest.raises(SuiteError, match=said.replace("?", r"\?")):
+        select(SUITE, *arguments)
+
+
+def test_an_unknown_suite_names_the_nearest() -> None:
+    with pytest.raises(SuiteError, match="there is no suite 'paralel-v1'; did you mean 'parallel-v1'"):
+        load("paralel-v1")
+
+
+@pytest.mark.parametrize("path", ["../suite", "/etc/passwd", "parallel-v1.jsonl", ""])
+def test_a_suite_is_no_path(path: str) -> None:
+    """Catches a suite id that reads a file elsewhere."""
+    with pytest.raises(SuiteError, match="there is no suite"):
+        load(path)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"txt": "x"}, "line 2: unknown field 'txt'; did you mean 'text'?"),
+        ({"language": "xx-nonsense"}, "line 2: 'language': "),
+        ({"answer": "perhaps"}, "line 2: 'answer': "),
+        ({"text": "  \n"}, "line 2: 'text': "),
+        ({"text": "x" * 32_769}, "line 2: 'text': "),
+        ({"profile": "a b"}, "line 2: 'profile': "),
+        ({}, "line 2: the id a-ru is that of line 1 already"),
+        ({"id": "b-ru"}, "line 2: a has a prompt in ru at line 1 already"),
+    ],
+)
+def test_a_wrong_line_is_named(change: dict[str, object], said: str) -> None:
+    """Catches a lenient reader, and an error that does not say where."""
+    with pytest.raises(SuiteError) as error:
+        parse("tiny-v1", lines({}, change))
+    assert said in str(error.value)
+
+
+def test_every_wrong_line_is_named_at_once() -> None:
+    """Catches one error per try, and a missing field that is not named."""
+    content = b'{"id": "a"}\nnot json\n[1]\n{"id": "a", "id": "b"}\n' + b"[" * 100_000
+    with pytest.raises(SuiteError) as error:
+        parse("tiny-v1", content)
+    said = str(error.value).split("\n")
+    assert said[0] == (
+        "suite tiny-v1, line 1: the field 'language' is missing; the field 'profile' is missing; the field 'answer' is missing; the field 'text' is missing"
+    )
+    assert said[1].startswith("suite tiny-v1, line 2: is no JSON")
+    assert said[2:4] == ["suite tiny-v1, line 3: is no JSON object", "suite tiny-v1, line 4: a field is given twice"]
+    assert len(said) == 5
+
+
+@pytest.mark.parametrize(
+    ("other", "said"),
+    [
+        ({"id": "b-en", "parallel": "b", "language": "en"}, "prompt a: has no twin in en"),
+        ({"id": "a-en", "language": "en", "profile": "code"}, "prompt a: its twins differ in profile"),
+        ({"id": "a-en", "language": "en", "parallel": None}, "prompt a-en: has no parallel id"),
+    ],
+)
+def test_twins_must_be_complete(other: dict[str, object], said: str) -> None:
+    """Catches a parallel suite whose pairs are not pairs."""
+    with pytest.raises(SuiteError, match=said):
+        parse("tiny-v1", lines({}, other))
+
+
+@pytest.mark.parametrize("content", [b"", b"\n \n"])
+def test_an_empty_suite_is_refused(content: bytes) -> None:
+    with pytest.raises(SuiteError, match="it has no prompt"):
+        parse("tiny-v1", content)
+
+
+def test_bytes_that_are_no_text_are_refused() -> None:
+    with pytest.raises(SuiteError, match="not UTF-8 at byte 3"):
+        parse("tiny-v1", b"abc\xff")
+
+
+@pytest.mark.parametrize("name", ["tiny", "Tiny-v1", "tiny-v", "tiny-v1 "])
+def test_a_suite_without_a_version_is_refused(name: str) -> None:
+    with pytest.raises(SuiteError, match="named like parallel-v1"):
+        parse(name, lines({}))
+
+
+def test_a_suite_of_one_language_needs_no_twins(tmp_path: Path) -> None:
+    (tmp_path / "mine-v3.jsonl").write_bytes(lines({"parallel": None}))
+    suite = load("mine-v3", tmp_path)
+    assert isinstance(suite, Suite)
+    assert (suite.version, suite.languages, select(suite, "ru")) == ("3", ("ru",), suite.prompts)
