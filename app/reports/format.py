@@ -1,0 +1,197 @@
+"""Numbers and sentences for people, in the two languages of the pages. Nothing else formats a number; JSON and CSV carry full precision.
+
+An interval decides the digits: its half-width keeps one significant digit, two if it begins with 1 or 2. No end is ever rounded onto a value that
+decides (a ratio of 1, a difference of 0, a share of 0 or 1), since `1.02 to 1.1` printed from 1.0004 would show another verdict than the report's.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from babel.dates import format_datetime
+from babel.numbers import format_decimal
+
+from app.domain.estimate import Counted, Estimate
+from app.domain.language import base_of
+from app.domain.sentence import Quantity, Sentence
+from app.reports.translate import cldr, gettext, language_name, ngettext
+
+NO_BREAK = "\u00a0"
+MINUS = "\u2212"
+_DECIDING: dict[str, tuple[float, ...]] = {"ratio": (1.0,), "points": (0.0,), "share": (0.0, 1.0)}
+_MOST = 4
+
+
+@dataclass(frozen=True)
+class Style:
+    """How one unit is printed: `scale` multiplies, `least` and `most` bound the decimals, `suffix` is glued on (with its own no-break space)."""
+
+    scale: float = 1.0
+    least: int = 0
+    most: int = 3
+    suffix: Callable[[str], str] = field(default=lambda locale: "")
+    deciding: tuple[float, ...] = ()
+    exact: bool = False
+
+
+def _unit(en: str, ru: str, space: str = NO_BREAK) -> Callable[[str], str]:
+    return lambda locale: space + (ru if locale == "ru" else en)
+
+
+def _percent(locale: str) -> str:
+    # CLDR's own pattern knows whether a space stands before the sign: "#,##0%" or "#,##0\u00a0%".
+    return str(cldr(locale).percent_formats[None].pattern).replace("#,##0", "")
+
+
+STYLES: dict[str, Style] = {
+    "ratio": Style(least=2, most=3, suffix=lambda locale: "×", deciding=_DECIDING["ratio"]),
+    "share": Style(scale=100, least=1, most=1, suffix=_percent, deciding=_DECIDING["share"]),
+    "points": Style(scale=100, least=1, most=1, suffix=_unit("pp", "п.\u00a0п."), deciding=_DECIDING["points"]),
+    "number": Style(least=0, most=3),
+    "tokens": Style(most=3, suffix=_unit("tok", "ток.")),
+    "characters": Style(most=3, suffix=_unit("char", "симв.")),
+    "layer_passes": Style(most=2, suffix=_unit("passes", "прох.")),
+    "count": Style(exact=True, most=0),
+    "tokens_per_second": Style(most=2, suffix=_unit("tok/s", "токен/с")),
+    "characters_per_second": Style(most=2, suffix=_unit("char/s", "симв./с")),
+    "words_per_second": Style(most=2, suffix=_unit("words/s", "слов/с")),
+    "per_second": Style(most=2, suffix=_unit("/s", "/с", "")),
+    "seconds": Style(most=2, suffix=_unit("s", "с")),
+    "milliseconds": Style(scale=1000, most=1, suffix=_unit("ms", "мс")),
+    "bytes": Style(scale=2**-20, most=0, suffix=_unit("MiB", "МиБ")),
+}
+
+
+@dataclass(frozen=True)
+class Printed:
+    """A number ready for print: `interval` has its brackets, `unit` stands after the value alone."""
+
+    value: str
+    interval: str | None
+
+    def __str__(self) -> str:
+        return self.value if self.interval is None else f"{self.value} {self.interval}"
+
+
+def _style(kind: str, value: float, low: float | None, high: float | None) -> Style:
+    if kind == "seconds" and max(abs(v) for v in (value, low, high) if v is not None) < 1:
+        return STYLES["milliseconds"]
+    return STYLES[kind]
+
+
+def decimals(style: Style, value: float, low: float | None, high: float | None) -> int:
+    """Decimals of a number and of both ends of its interval."""
+    scaled = [v * style.scale for v in (value, low, high) if v is not None]
+    if style.exact:
+        return 0 if all(float(v).is_integer() for v in scaled) else 1
+    if low is not None and high is not None and high > low:
+        half = (high - low) / 2 * style.scale
+        magnitude = math.floor(math.log10(half))
+        digits = (1 if half / 10**magnitude < 3 else 0) - magnitude
+    else:
+        size = abs(scaled[0])
+        digits = 2 - math.floor(math.log10(size)) if size > 0 else 0
+    digits = min(max(digits, style.least), style.most)
+    while digits < _MOST and _lands_on_a_deciding_value(style, digits, (value, low, high)):
+        digits += 1
+    return digits
+
+
+def _lands_on_a_deciding_value(style: Style, digits: int, values: tuple[float | None, ...]) -> bool:
+    return any(
+        v is not None and v != mark and round(v * style.scale, digits) == round(mark * style.scale, digits) for v in values for mark in style.deciding
+    )
+
+
+def decimal(value: float, digits: int, locale: str) -> str:
+    """A bare number with exactly `digits` decimals: grouped, with the locale's own marks and a true minus."""
+    pattern = "#,##0" + ("." + "0" * digits if digits else "")
+    text = format_decimal(value, format=pattern, locale=locale)
+    # Russian groups by U+00A0 in CLDR; a later CLDR may choose the narrow one.
+    text = text.replace("\u202f", NO_BREAK).replace("-", MINUS)
+    return text.lstrip(MINUS) if not any(c in text for c in "123456789") else text
+
+
+def number(kind: str, value: float, low: float | None = None, high: float | None = None, locale: str = "en") -> Printed:
+    """A value of a unit (see STYLES) with its interval."""
+    style = _style(kind, value, low, high)
+    digits = decimals(style, value, low, high)
+    text = decimal(value * style.scale, digits, locale) + style.suffix(locale)
+    if low is None or high is None:
+        return Printed(text, None)
+    ends = [decimal(end * style.scale, digits, locale) for end in (low, high)]
+    return Printed(text, f"[{('; ' if locale == 'ru' else ', ').join(ends)}]".replace(" ", NO_BREAK))
+
+
+def estimate(unit: str, found: Estimate, locale: str = "en") -> Printed | None:
+    """A point with its interval; None when there is no point (the estimate's reason says why)."""
+    return None if found.point is None else number(unit, found.point, found.low, found.high, locale)
+
+
+def _nouns(one: str, many: str) -> tuple[str, str]:
+    """Marks both forms for extraction."""
+    return one, many
+
+
+_NOUNS = {
+    "prompts": _nouns("%(n)s prompt", "%(n)s prompts"),
+    "parallel pairs": _nouns("%(n)s parallel pair", "%(n)s parallel pairs"),
+    "trial pairs": _nouns("%(n)s trial pair", "%(n)s trial pairs"),
+    "requests": _nouns("%(n)s request", "%(n)s requests"),
+    "rounds": _nouns("%(n)s round", "%(n)s rounds"),
+    "runs": _nouns("%(n)s run", "%(n)s runs"),
+    "trials": _nouns("%(n)s trial", "%(n)s trials"),
+    "blocks": _nouns("%(n)s block", "%(n)s blocks"),
+    "pairs": _nouns("%(n)s pair", "%(n)s pairs"),
+    "tokens": _nouns("%(n)s token", "%(n)s tokens"),
+}
+
+
+def counted(n: int, what: Counted | str, locale: str = "en") -> str:
+    """`48 prompts`, `1 prompt`, `21 промпт`, with no-break spaces."""
+    text = ngettext(*_NOUNS[what], n, locale) % {"n": decimal(n, 0, locale)}
+    return text.replace(" ", NO_BREAK)
+
+
+def quantity(found: Quantity, locale: str = "en") -> str:
+    """A number inside a sentence, with its interval where it has one."""
+    return str(number(found.kind, found.value, found.low, found.high, locale))
+
+
+def say(sentence: Sentence, locale: str = "en") -> str:
+    """A sentence in a language. A number whose placeholder is named as a counted noun (`prompts`, `trials`, …) carries that noun: `48 prompts`;
+    `language` is a BCP-47 tag and is said as the language's name, which translations that need another case take as `language_in`."""
+    values = {name: _value(name, value, locale) for name, value in sentence.values.items()}
+    tag = sentence.values.get("language")
+    if isinstance(tag, str):
+        values["language_in"] = _LANGUAGE_IN.get(base_of(tag), f"языке «{values['language']}»")
+    return gettext(sentence.text, locale) % values
+
+
+# Russian says "на русском", not "на русский".
+_LANGUAGE_IN = {"ru": "русском", "en": "английском", "de": "немецком", "fr": "французском", "es": "испанском", "uk": "украинском"}
+
+
+def _value(name: str, value: str | int | Quantity, locale: str) -> str:
+    if isinstance(value, Quantity):
+        return quantity(value, locale)
+    if isinstance(value, int):
+        return counted(value, name, locale) if name in _NOUNS else decimal(value, 0, locale)
+    return language_name(value, locale) if name == "language" else value
+
+
+def moment(when: datetime, locale: str = "en") -> str:
+    """`30 Nov 2026, 14:05`, `30 нояб. 2026, 14:05`."""
+    pattern = "d MMM y, HH:mm"
+    return format_datetime(when, format=pattern, locale=locale)
+
+
+def duration(seconds: float, locale: str = "en") -> str:
+    """`4 min 12 s`, `4 мин 12 с`; under a minute seconds alone."""
+    whole = round(seconds)
+    hours, minutes, rest = whole // 3600, whole % 3600 // 60, whole % 60
+    units = ("ч", "мин", "с") if locale == "ru" else ("h", "min", "s")
+    parts = [(hours, units[0]), (minutes, units[1]), (rest if not hours else 0, units[2])]
+    shown = [f"{decimal(amount, 0, locale)}{NO_BREAK}{unit}" for amount, unit in parts if amount] or [f"0{NO_BREAK}{units[2]}"]
+    return " ".join(shown)
