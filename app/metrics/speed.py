@@ -12,10 +12,10 @@ from app.statistics import clusters
 from app.statistics.pairs import noise_floor, speedup
 
 
-def end_to_end_pairs(frames: Frames, against: str = "speculative") -> pd.DataFrame:
-    """Mean whole seconds of plain and of the other arm, `[prompts, 2]`."""
-    rows = paired(frames, "plain", against)
-    return rows.groupby("prompt")[["seconds_plain", f"seconds_{against}"]].mean()
+def end_to_end_pairs(frames: Frames) -> pd.DataFrame:
+    """Mean whole seconds of plain and of the speculative arm, `[prompts, 2]`."""
+    rows = paired(frames)
+    return rows.groupby("prompt")[["seconds_plain", "seconds_speculative"]].mean()
 
 
 def decode_pairs(frames: Frames) -> pd.DataFrame:
@@ -43,16 +43,14 @@ def by_prompt(table: pd.DataFrame) -> pd.Series:
     return table.iloc[:, 0] / table.iloc[:, 1]
 
 
-def readings(
-    frames: Frames, table: pd.DataFrame, over_all: Estimate, *, left_out: Sentence | None = None, part: dict[str, str] | None = None
-) -> list[Reading]:
+def readings(frames: Frames, table: pd.DataFrame, over_all: Estimate, *, left_out: Sentence | None = None) -> list[Reading]:
     """The pairs' estimate, and beside it all plain time ÷ all speculative time."""
     rows = counted(frames)
     rounds, emitted = total(rows, "rounds"), total(rows, "emitted")
     pairs = speedup(table.iloc[:, 0].to_numpy(), table.iloc[:, 1].to_numpy())
     return [
-        Reading(pairs, part=part or {}, left_out=left_out, rounds=rounds, emitted=emitted),
-        Reading(over_all, part={"over": "total time"} | (part or {}), rounds=rounds, emitted=emitted),
+        Reading(pairs, left_out=left_out, rounds=rounds, emitted=emitted),
+        Reading(over_all, part={"over": "total time"}, rounds=rounds, emitted=emitted),
     ]
 
 

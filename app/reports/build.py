@@ -1,6 +1,7 @@
 """RunRecord → Report: the one place where facts become what is shown."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from app.domain.estimate import Cell, Figure
 from app.domain.facts import RequestFact
@@ -22,7 +23,18 @@ from app.statistics.verdict import Evidence, Verdict
 from app.statistics.wording import Subject, decide
 
 
-def build(record: RunRecord) -> Report:
+@dataclass(frozen=True)
+class Family:
+    """How many runs are weighed together, and whether this one still pays after Holm's adjustment."""
+
+    size: int = 1
+    still_pays: bool = True
+
+
+ALONE = Family()
+
+
+def build(record: RunRecord, family: Family = ALONE) -> Report:
     """The report of a run in any state. Only a succeeded run gets a verdict; what a failed one measured is shown without."""
     sampled = record.spec.sampling.temperature > 0
     frames = from_facts(record.requests, record.trials, sampled=sampled)
@@ -31,7 +43,7 @@ def build(record: RunRecord) -> Report:
     run_gates = _gates(record, found, None) if record.requests else ()
     shown = _cells(record, frames, passport, found)
     chosen = headline.headline_of(record)
-    verdict = _verdict(record, frames, shown, run_gates, chosen)
+    verdict = _verdict(record, frames, shown, run_gates, chosen, family)
     return Report(
         run=record.run,
         state=record.state.value,
@@ -54,7 +66,7 @@ def build(record: RunRecord) -> Report:
 
 
 def question(record: RunRecord) -> Sentence:
-    """What the run is asked; `requests` carries its noun."""
+    """What the run is asked."""
     spec = record.spec
     return plain(
         "Does %(drafter)s pay off in %(language)s at %(requests)s at a time?",
@@ -131,7 +143,7 @@ def _cells(record: RunRecord, frames: Frames, passport: Passport | None, found: 
     return [headline.no_throughput(), *(headline.under_load(cell.id) if cell.id in pairwise else cell for cell in shown)]
 
 
-def _verdict(record: RunRecord, frames: Frames, shown: Sequence[Cell], run_gates: Sequence[Gate], chosen: str) -> Verdict:
+def _verdict(record: RunRecord, frames: Frames, shown: Sequence[Cell], run_gates: Sequence[Gate], chosen: str, family: Family) -> Verdict:
     speedup = next((cell for cell in shown if cell.id == chosen and not cell.part), None)
     acceptance = next((cell for cell in shown if cell.id == "acceptance_rate" and not cell.part), None)
     gate = refusing(run_gates)
@@ -147,11 +159,13 @@ def _verdict(record: RunRecord, frames: Frames, shown: Sequence[Cell], run_gates
         plain=headline.has_plain(frames),
         refused=gate is not None and gate.name != "lossy",
         lossy=gate is not None and gate.name == "lossy",
+        family=family.size,
+        still_pays=family.still_pays,
     )
     subject = Subject(
         drafter=record.spec.drafter.name,
         language=record.spec.language,
-        requests=record.spec.load.concurrency,
+        load=record.spec.load.concurrency,
         trials=headline.passes_used(frames),
         acceptance=acceptance.pooled if isinstance(acceptance, Figure) else None,
         refusal=gate.sentence if gate else None,

@@ -178,7 +178,7 @@ def _value(name: str, value: str | int | Quantity, locale: str) -> str:
         return quantity(value, locale)
     if isinstance(value, int):
         return counted(value, name, locale) if name in _NOUNS else decimal(value, 0, locale)
-    return language_name(value, locale) if name == "language" else value
+    return language_name(value, locale) if name == "language" or name.endswith("_language") else value
 
 
 def moment(when: datetime, locale: str = "en") -> str:

@@ -45,11 +45,11 @@ def _counts(record: RunRecord, found: Sequence[Losslessness]) -> Iterator[Senten
         )
     if headline is not None and record.preflight is not None and headline.equal < headline.n and record.preflight.lossless:
         yield plain(
-            "In %(dtype)s %(differing)s of %(requests)s part from plain: near ties of two tokens may fall differently when several positions are "
-            "computed at once. The speed-up therefore counts time per token.",
+            "In %(dtype)s %(differing)s of %(n)s answers part from plain: near ties of two tokens may fall differently when several positions "
+            "are computed at once. The speed-up therefore counts time per token.",
             dtype=headline.dtype,
             differing=headline.n - headline.equal,
-            requests=headline.n,
+            n=headline.n,
         )
 
 

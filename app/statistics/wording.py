@@ -1,7 +1,7 @@
 """The sentence of a verdict. Each case is one whole sentence or more, never glued from pieces, so that it can be translated.
 
-A placeholder named as a counted noun (`prompts`, `trials`, `requests`, `blocks`, `runs`) is printed with that noun; `language` is a BCP-47 tag
-and is printed as the language's name.
+A placeholder named as a counted noun (`prompts`, `trials`, `requests`, `blocks`, `runs`, `pairs`) is printed with that noun; `language` is a
+BCP-47 tag and is printed as the language's name.
 """
 
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ class Subject:
 
     drafter: str
     language: str
-    requests: int
+    load: int
     trials: int
     acceptance: Estimate | None = None
     refusal: Sentence | None = None
@@ -59,7 +59,7 @@ def _values(seen: Evidence, subject: Subject) -> dict[str, str | int | Quantity]
     assert seen.speedup is not None
     return {
         "language": subject.language,
-        "requests": subject.requests,
+        "requests": subject.load,
         "drafter": subject.drafter,
         "speedup": quantity("ratio", seen.speedup),
         "prompts": seen.speedup.n,
@@ -110,8 +110,8 @@ def _slower(values: dict[str, str | int | Quantity], *, known: bool) -> Sentence
 def _does_not_pay(values: dict[str, str | int | Quantity], *, known: bool) -> Sentence:
     if not known:
         return plain(
-            "Does not pay. In %(language)s, at %(requests)s at a time, %(drafter)s runs at %(speedup)s of plain speed (%(prompts)s, %(trials)s); "
-            "%(bar)s is the least that counts. Its acceptance is not known.",
+            "Does not pay. In %(language)s, at %(requests)s at a time, %(drafter)s runs at %(speedup)s of plain speed "
+            "(%(prompts)s, %(trials)s); %(bar)s is the least that counts. Its acceptance is not known.",
             **values,
         )
     return plain(

@@ -1,0 +1,109 @@
+"""The question and the one sentence of a comparison."""
+
+from collections.abc import Sequence
+
+from app.domain.sentence import Quantity, Sentence, plain
+from app.reports.axes import Axis, Differences
+from app.reports.report import Contrast, Report
+from app.statistics.wording import quantity
+
+
+def question(reports: Sequence[Report], axis: Axis) -> Sentence:
+    """What the first two runs are asked together."""
+    first, second = reports[0].spec, reports[1].spec
+    if axis == "language":
+        return plain(
+            "Does %(drafter)s pay as well in %(language)s as in %(other_language)s?",
+            drafter=first.drafter.name,
+            language=first.language,
+            other_language=second.language,
+        )
+    if axis == "drafter" and first.drafter.name != second.drafter.name:
+        return plain(
+            "Does %(drafter)s pay as well as %(other)s in %(language)s?",
+            drafter=first.drafter.name,
+            other=second.drafter.name,
+            language=first.language,
+        )
+    return plain("How does run %(run)s compare with run %(other)s?", run=reports[0].run, other=reports[1].run)
+
+
+def answer(reports: Sequence[Report], seen: Differences, contrasts: Sequence[Contrast]) -> Sentence:
+    """Why nothing can be said, or what acceptance and speed say of the first run against the second."""
+    if "all" in seen.forbidden:
+        return seen.forbidden["all"]
+    refused = next((report for report in reports[:2] if any(gate.refused for gate in report.gates)), None)
+    if refused is not None:
+        return _one_sided(reports, refused)
+    accepted = _find(contrasts, "acceptance_rate")
+    speed = _find(contrasts, reports[0].headline) if reports[0].headline == reports[1].headline else _find(contrasts, "speedup_decode")
+    if accepted is None and speed is None:
+        return next(iter(seen.forbidden.values()), plain("Nothing can be contrasted: the runs share no prompt that both measured."))
+    if accepted is None or speed is None:
+        return _half(accepted, speed)
+    return _both(accepted, speed)
+
+
+def _find(contrasts: Sequence[Contrast], id: str) -> Contrast | None:
+    return next((each for each in contrasts if each.id == id and not each.part and each.estimate.point is not None), None)
+
+
+def _one_sided(reports: Sequence[Report], refused: Report) -> Sentence:
+    other = next((report for report in reports[:2] if report is not refused), reports[1])
+    gate = next(gate for gate in refused.gates if gate.refused)
+    if any(each.refused for each in other.gates):
+        return plain("Cannot tell: the figures of both runs are refused.")
+    return plain(
+        "Cannot tell: the %(language)s run is refused (%(failing)s of %(n)s requests fail the check “%(gate)s”), so nothing is contrasted with it.",
+        language=refused.spec.language,
+        failing=gate.failing,
+        n=gate.n,
+        gate=gate.name,
+    )
+
+
+def _side_of(contrast: Contrast, even: float) -> int:
+    """−1 where the whole interval lies below no difference, 1 above, 0 where it holds it or is not known."""
+    low, high = contrast.estimate.low, contrast.estimate.high
+    if low is None or high is None:
+        return 0
+    return 1 if low > even else -1 if high < even else 0
+
+
+def _half(accepted: Contrast | None, speed: Contrast | None) -> Sentence:
+    if speed is not None:
+        return plain("Only speed is contrasted: the speed-up is %(speedup)s of the other's.", speedup=quantity("ratio", speed.estimate))
+    assert accepted is not None
+    return plain("Only acceptance is contrasted: the difference is %(difference)s.", difference=quantity("points", accepted.estimate))
+
+
+def _both(accepted: Contrast, speed: Contrast) -> Sentence:
+    """Both are said in every case: acceptance is not speed. The word at the head is decided by speed, which is what pays."""
+    values: dict[str, str | int | Quantity] = {
+        "difference": quantity("points", accepted.estimate),
+        "speedup": quantity("ratio", speed.estimate),
+        "pairs": accepted.estimate.n,
+    }
+    if speed.estimate.low is None:
+        return plain(
+            "Cannot tell: acceptance differs by %(difference)s and the speed-up is %(speedup)s of the other's, "
+            "but %(pairs)s are too few for an interval.",
+            **values,
+        )
+    side = _side_of(speed, 1.0)
+    if side < 0:
+        return plain("No. Its speed-up is %(speedup)s of the other's; acceptance differs by %(difference)s, over %(pairs)s.", **values)
+    if side > 0:
+        return plain(
+            "Yes, and better. Its speed-up is %(speedup)s of the other's; acceptance differs by %(difference)s, over %(pairs)s.",
+            **values,
+        )
+    if _side_of(accepted, 0.0) != 0:
+        return plain(
+            "As far as can be told, yes: its speed-up is %(speedup)s of the other's, although acceptance differs by %(difference)s, over %(pairs)s.",
+            **values,
+        )
+    return plain(
+        "As far as can be told, yes: the difference is %(difference)s and the speed-up %(speedup)s of the other's, over %(pairs)s.",
+        **values,
+    )

@@ -1,0 +1,152 @@
+"""What two or more runs differ in: what is being compared, what is named, and what forbids comparing."""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from app.domain.passport import Passport
+from app.domain.sentence import Sentence, plain
+from app.domain.tokenizer import TokenizerIdentity
+from app.reports.report import Difference
+
+Axis = Literal["language", "drafter", "load", "controller", "model", "nothing"]
+Scope = Literal["all", "tokens", "speed"]
+
+# Fields that may differ because the axis does. The answers' language is an outcome, so it follows any axis.
+_FOLLOWS: dict[Axis, frozenset[str]] = {
+    "language": frozenset({"language", "suite_digest"}),
+    "drafter": frozenset({"drafter", "drafter_checkpoint", "drafter_memory", "drafter_tokenizer"}),
+    "load": frozenset({"load"}),
+    "controller": frozenset({"controller"}),
+    "model": frozenset(
+        {"target", "revision", "weights_digest", "dtype", "quantisation", "chat_template_digest", "context_length", "cache_dtype", "thinking"}
+    ),
+    "nothing": frozenset(),
+}
+_AXES: tuple[tuple[Axis, frozenset[str]], ...] = (
+    ("language", frozenset({"language"})),
+    ("drafter", frozenset({"drafter", "drafter_checkpoint"})),
+    ("controller", frozenset({"controller"})),
+    ("load", frozenset({"load"})),
+    ("model", frozenset({"target", "weights_digest", "dtype", "quantisation"})),
+)
+_ALL = [
+    "definition",
+    "target",
+    "revision",
+    "weights_digest",
+    "dtype",
+    "quantisation",
+    "parallel_layout",
+    "drafter",
+    "drafter_checkpoint",
+    "drafter_memory",
+    "controller",
+    "language",
+    "suite",
+    "suite_version",
+    "suite_digest",
+    "profiles",
+    "chat_template_digest",
+    "thinking",
+    "sampling",
+    "verifier",
+    "lossless",
+    "stop",
+    "ignore_eos",
+    "max_new_tokens",
+    "load",
+    "engine",
+]
+_TOKENS = ("tokenizer", "drafter_tokenizer")
+_SPEED = ("hardware", "hardware_digest", "engine_version", "prefix_cache", "cache_dtype", "shared_cache", "batched_verification")
+FORBIDS: dict[str, Scope] = {**dict.fromkeys(_ALL, "all"), **dict.fromkeys(_TOKENS, "tokens"), **dict.fromkeys(_SPEED, "speed")}
+
+
+@dataclass(frozen=True)
+class Differences:
+    """`forbidden` holds the scopes in which the first two runs may not be contrasted, each with its reason."""
+
+    axis: Axis
+    fields: tuple[Difference, ...]
+    agreeing: tuple[str, ...]
+    forbidden: dict[Scope, Sentence]
+
+
+def differences(passports: Sequence[Passport]) -> Differences:
+    """Every field in which passports differ. The first two runs are contrasted, so they decide what forbids; further ones are only named."""
+    names = list(Passport.model_fields)
+    first, second = passports[0], passports[1]
+    axis = axis_of(first, second)
+    differing = [name for name in names if len({_canonical(passport, name) for passport in passports}) > 1]
+    expected = _expected(axis, passports)
+    forbidden: dict[Scope, Sentence] = {}
+    fields = []
+    for name in differing:
+        reason = None
+        if name not in expected and name in FORBIDS and _canonical(first, name) != _canonical(second, name):
+            reason = _reason(name, first, second)
+            forbidden.setdefault(FORBIDS[name], reason)
+        values = tuple(_shown(passport, name) for passport in passports)
+        fields.append(Difference(field=name, values=values, expected=name in expected, forbids=reason))
+    return Differences(axis, tuple(fields), tuple(name for name in names if name not in differing), forbidden)
+
+
+def axis_of(a: Passport, b: Passport) -> Axis:
+    """What is compared: the first of language, drafter, draft length, load and model in which two passports differ."""
+    return next((axis for axis, fields in _AXES if any(_canonical(a, name) != _canonical(b, name) for name in fields)), "nothing")
+
+
+def _expected(axis: Axis, passports: Sequence[Passport]) -> frozenset[str]:
+    expected = _FOLLOWS[axis] | {"answer_language"}
+    if axis == "language" and len({passport.language for passport in passports}) == 1:
+        return expected - {"suite_digest"}
+    return expected
+
+
+def _canonical(passport: Passport, name: str) -> str:
+    value = getattr(passport, name)
+    if isinstance(value, TokenizerIdentity):
+        # A renamed copy is the same tokenizer.
+        return value.fingerprint
+    return json.dumps(passport.model_dump(mode="json", include={name})[name], sort_keys=True, ensure_ascii=False)
+
+
+def _shown(passport: Passport, name: str) -> str:
+    show = _SHOWN.get(name)
+    value = getattr(passport, name)
+    if show is not None:
+        return show(value)
+    if value is None:
+        return "none"
+    text = value if isinstance(value, str) else _canonical(passport, name)
+    return text[:12] if name.endswith("digest") and len(text) == 64 else text
+
+
+def _choice(value: Any) -> str:
+    return str(value.name) if not value.params else f"{value.name} {json.dumps(value.params, sort_keys=True, ensure_ascii=False)}"
+
+
+_SHOWN: dict[str, Callable[[Any], str]] = {
+    "drafter": _choice,
+    "controller": _choice,
+    "verifier": _choice,
+    "tokenizer": lambda value: str(value.short),
+    "drafter_tokenizer": lambda value: str(value.short),
+    "load": lambda value: f"{value.kind} {value.concurrency}",
+    "answer_language": lambda value: ", ".join(f"{tag} {share:.0%}" for tag, share in value.items()),
+    "profiles": lambda value: ", ".join(f"{name} {n}" for name, n in value.items()),
+    "stop": lambda value: ", ".join(map(repr, value)) or "none",
+}
+
+
+def _reason(name: str, a: Passport, b: Passport) -> Sentence:
+    values = {"first": _shown(a, name), "second": _shown(b, name)}
+    if name == "definition":
+        return plain("These runs cannot be compared: their figures are defined differently (%(first)s, %(second)s).", **values)
+    if FORBIDS[name] == "tokens":
+        return plain("Acceptance is not contrasted: it counts tokens, and the tokenizers differ (%(first)s, %(second)s).", **values)
+    if FORBIDS[name] == "speed":
+        return plain("Speed is not contrasted: %(field)s differs (%(first)s, %(second)s).", field=name, **values)
+    return plain("These runs cannot be compared: besides what is compared, %(field)s differs (%(first)s, %(second)s).", field=name, **values)

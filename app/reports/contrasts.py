@@ -1,0 +1,127 @@
+"""Figures of one run against another on the same prompts, or on parallel ones: shares by difference, ratios by quotient."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from app.domain.estimate import Counted, Figure
+from app.domain.sentence import Sentence, plain
+from app.metrics.base import Metric, Sums
+from app.metrics.catalogue import METRICS
+from app.metrics.frame import Frames
+from app.reports.axes import Scope
+from app.reports.record import RunRecord
+from app.reports.report import Contrast, Report
+from app.statistics.differences import product_quotient, quotient_of_pairs, share_difference
+
+
+@dataclass(frozen=True)
+class Side:
+    """One run of a comparison: its frames, its report, and what its prompts are called in a pair."""
+
+    frames: Frames
+    report: Report
+    pair_of: dict[str, str]
+
+
+def pair_names(record: RunRecord, *, parallel: bool) -> dict[str, str]:
+    """Prompt → pair: its own name, or the id that it shares with its twin in another language (prompts without a twin are in no pair)."""
+    named = {fact.prompt: fact.parallel if parallel else fact.prompt for fact in record.requests}
+    return {prompt: pair for prompt, pair in named.items() if pair is not None}
+
+
+def contrasts(a: Side, b: Side, counted: Counted, forbidden: Iterable[Scope]) -> Iterator[Contrast]:
+    """Contrasts of every figure that both runs show and that nothing forbids, in the catalogue's order."""
+    barred = set(forbidden)
+    for metric in METRICS.values():
+        if metric.scale is None or scope_of(metric) in barred:
+            continue
+        yield from _of_sums(metric, a, b, counted)
+        yield from _of_pairs(metric, a, b, counted)
+
+
+def scope_of(metric: Metric) -> Scope | None:
+    """What must not differ for this figure to be contrasted. Fertility is a property of the tokenizer, so tokenizers may differ there."""
+    if metric.speed:
+        return "speed"
+    return None if metric.id == "fertility" else "tokens"
+
+
+def _shows(side: Side, id: str, part: dict[str, str]) -> bool:
+    return isinstance(side.report.find(id, **part), Figure)
+
+
+def _of_sums(metric: Metric, a: Side, b: Side, counted: Counted) -> Iterator[Contrast]:
+    if metric.sums is None or metric.scale is None:
+        return
+    others = {tuple(sums.part.items()): sums for sums in metric.sums(b.frames)}
+    for ours in metric.sums(a.frames):
+        theirs = others.get(tuple(ours.part.items()))
+        if theirs is None or not _shows(a, metric.id, ours.part) or not _shows(b, metric.id, ours.part):
+            continue
+        left, right = _by_pair(ours, a), _by_pair(theirs, b)
+        shared = left.index.intersection(right.index)
+        if shared.empty:
+            continue
+        mine, other = Sums(left, ours.powers).terms(shared), Sums(right, theirs.powers).terms(shared)
+        if metric.scale == "share":
+            estimate = share_difference((mine[0][0], mine[1][0]), (other[0][0], other[1][0]), counted=counted)
+        else:
+            estimate = product_quotient(mine, other, counted=counted)
+        yield Contrast(id=metric.id, part=ours.part, kind="difference" if metric.scale == "share" else "quotient", estimate=estimate)
+
+
+def _of_pairs(metric: Metric, a: Side, b: Side, counted: Counted) -> Iterator[Contrast]:
+    if metric.pairs is None or not _shows(a, metric.id, {}) or not _shows(b, metric.id, {}):
+        return
+    for ours, theirs in zip(metric.pairs(a.frames), metric.pairs(b.frames), strict=True):
+        left, right = _named(ours.quotients, a), _named(theirs.quotients, b)
+        shared = left.index.intersection(right.index)
+        if not shared.empty:
+            estimate = quotient_of_pairs(left.loc[shared].to_numpy(), right.loc[shared].to_numpy(), counted=counted)
+            yield Contrast(id=metric.id, part=ours.part, kind="quotient", estimate=estimate)
+
+
+def _by_pair(sums: Sums, side: Side) -> pd.DataFrame:
+    """A row a pair; prompts without a pair are left out."""
+    known = sums.table[sums.table.index.isin(list(side.pair_of))]
+    return known.groupby(known.index.map(side.pair_of)).sum()
+
+
+def _named(values: pd.Series, side: Side) -> pd.Series:
+    known = values[values.index.isin(list(side.pair_of))]
+    return known.groupby(known.index.map(side.pair_of)).mean()
+
+
+def refused_sides(reports: Sequence[Report]) -> list[Sentence]:
+    """One sentence a report whose figures are refused, so that a missing contrast is explained."""
+    said = []
+    for report in reports:
+        gate = next((gate for gate in report.gates if gate.refused), None)
+        if report.missing:
+            said.append(plain("Run %(run)s has no figures to contrast: it does not say its %(field)s.", run=report.run, field=report.missing[0]))
+        elif gate is not None:
+            said.append(_refused(report, gate.failing, gate.n) if gate.name == "degenerate" else plain_reason(report, gate.name))
+    return said
+
+
+def _refused(report: Report, failing: int, n: int) -> Sentence:
+    return plain(
+        "Run %(run)s (%(language)s, %(drafter)s) is refused, so nothing is contrasted with it: %(failing)s of %(n)s answers repeat themselves.",
+        run=report.run,
+        language=report.spec.language,
+        drafter=report.spec.drafter.name,
+        failing=failing,
+        n=n,
+    )
+
+
+def plain_reason(report: Report, gate: str) -> Sentence:
+    return plain(
+        "Run %(run)s (%(language)s, %(drafter)s) is refused by the gate “%(gate)s”, so nothing is contrasted with it.",
+        run=report.run,
+        language=report.spec.language,
+        drafter=report.spec.drafter.name,
+        gate=gate,
+    )

@@ -1,0 +1,141 @@
+"""Reports as flat rows and as CSV: full precision, and where a number is refused or absent its reason and no number."""
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+
+from app.domain.estimate import Absent, Cell, Estimate, Figure, Refusal
+from app.domain.passport import Passport
+from app.reports.format import say
+from app.reports.report import Comparison, Report
+
+Value = str | float | int | None
+Row = dict[str, Value]
+
+_PASSPORT = [
+    "definition",
+    "target",
+    "dtype",
+    "drafter",
+    "language",
+    "answer_language",
+    "tokenizer",
+    "drafter_tokenizer",
+    "suite",
+    "load",
+    "lossless",
+    "hardware",
+]
+_NUMBERS = ["pooled", "low", "high", "level", "n", "counted", "scope", "reason", "macro", "macro_low", "macro_high", "left_out", "rounds", "emitted"]
+COLUMNS = ["run", "state", "figure", "part", "status", "unit", *_NUMBERS, "refused_field", "remedy", "verdict", *_PASSPORT]
+CONTRAST_COLUMNS = ["run", "against", "figure", "part", "kind", "point", "low", "high", "level", "n", "counted", "scope", "reason"]
+# A spreadsheet runs a cell that begins so; the true minus is there for those that normalise it.
+_DANGEROUS = ("=", "+", "-", "−", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+
+
+def report_rows(report: Report) -> list[Row]:
+    """One row a cell, every row with the same columns (COLUMNS), the passport in each."""
+    return [_row(report, cell) for cell in report.cells]
+
+
+def to_csv(report: Report) -> str:
+    return _csv(COLUMNS, report_rows(report))
+
+
+def comparison_csv(comparison: Comparison) -> str:
+    """The cells of all reports, an empty line, then the contrasts of the first run against the second and what was not contrasted."""
+    cells = [row for report in comparison.reports for row in report_rows(report)]
+    return _csv(COLUMNS, cells) + "\r\n" + _csv(CONTRAST_COLUMNS, _contrast_rows(comparison))
+
+
+def _row(report: Report, cell: Cell) -> Row:
+    row: Row = dict.fromkeys(COLUMNS) | {"run": report.run, "state": report.state, "figure": cell.id, "part": _part(cell.part)}
+    row |= {"verdict": report.verdict.outcome} | _passport(report.passport, report)
+    if isinstance(cell, Figure):
+        return row | _figure(cell)
+    if isinstance(cell, Refusal):
+        remedy = say(cell.remedy) if cell.remedy else None
+        return row | {"status": "refused", "reason": say(cell.reason), "refused_field": cell.field, "remedy": remedy}
+    return row | _absent(cell)
+
+
+def _absent(cell: Absent) -> Row:
+    return {"status": "absent", "reason": say(cell.reason)}
+
+
+def _figure(cell: Figure) -> Row:
+    pooled, macro = cell.pooled, cell.macro
+    return {
+        "status": "value",
+        "unit": cell.unit,
+        **_estimate(pooled, "pooled"),
+        "macro": macro.point if macro else None,
+        "macro_low": macro.low if macro else None,
+        "macro_high": macro.high if macro else None,
+        "left_out": say(cell.left_out) if cell.left_out else None,
+        "rounds": cell.rounds,
+        "emitted": cell.emitted,
+    }
+
+
+def _estimate(found: Estimate, name: str) -> Row:
+    return {
+        name: found.point,
+        "low": found.low,
+        "high": found.high,
+        "level": found.level if found.low is not None else None,
+        "n": found.n,
+        "counted": found.counted,
+        "scope": found.scope,
+        "reason": say(found.reason) if found.reason else None,
+    }
+
+
+def _passport(passport: Passport | None, report: Report) -> Row:
+    if passport is None:
+        return {"drafter": report.spec.drafter.name, "language": report.spec.language}
+    return {
+        "definition": passport.definition,
+        "target": passport.target,
+        "dtype": passport.dtype,
+        "drafter": passport.drafter.name,
+        "language": passport.language,
+        "answer_language": " ".join(f"{tag}:{share:.4f}" for tag, share in passport.answer_language.items()),
+        "tokenizer": f"{passport.tokenizer.name} {passport.tokenizer.fingerprint}",
+        "drafter_tokenizer": f"{passport.drafter_tokenizer.name} {passport.drafter_tokenizer.fingerprint}",
+        "suite": f"{passport.suite} {passport.suite_version}",
+        "load": f"{passport.load.kind} {passport.load.concurrency}",
+        "lossless": str(passport.lossless).lower(),
+        "hardware": passport.hardware,
+    }
+
+
+def _contrast_rows(comparison: Comparison) -> list[Row]:
+    first, second = (report.run for report in comparison.reports[:2])
+    rows: list[Row] = [
+        {"run": first, "against": second, "figure": each.id, "part": _part(each.part), "kind": each.kind, **_estimate(each.estimate, "point")}
+        for each in comparison.contrasts
+    ]
+    refused: list[Row] = [{"run": first, "against": second, "kind": "refused", "reason": say(said)} for said in comparison.refused]
+    return rows + refused
+
+
+def _part(part: dict[str, str]) -> str:
+    return ";".join(f"{name}={value}" for name, value in part.items())
+
+
+def _csv(columns: Sequence[str], rows: Iterable[Row]) -> str:
+    out = io.StringIO()
+    writer = csv.writer(out)
+    writer.writerow(columns)
+    writer.writerows([_cell(row.get(column)) for column in columns] for row in rows)
+    return out.getvalue()
+
+
+def _cell(value: Value) -> str:
+    """Text that a spreadsheet would run gets an apostrophe before it; numbers are numbers, their minus stays."""
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return f"'{value}" if value.startswith(_DANGEROUS) else value
+    return repr(value)
