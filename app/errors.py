@@ -181,7 +181,9 @@ def install(app: FastAPI, page: Page) -> None:
     async def unknown(request: Request, error: Exception) -> Response:
         code = secrets.token_hex(4)
         logger.error("request failed, code %s", code, exc_info=error)
-        return await answer(request, AppError(f"Something broke on our side; nothing you entered is lost. Quote {code} when you report it.", code=code))
+        return await answer(
+            request, AppError(f"Something broke on our side; nothing you entered is lost. Quote {code} when you report it.", code=code)
+        )
 
     app.add_exception_handler(AppError, known)
     app.add_exception_handler(RequestValidationError, invalid)

@@ -80,7 +80,7 @@ def _print(rows: tuple[ToyRow, ...]) -> None:
 
 def _table(rows: tuple[ToyRow, ...]) -> Table:
     table = Table(title="The toy: 252 new ids, draft length 4, greedy; one request, hence no interval")
-    table.add_column("")
+    table.add_column("", no_wrap=True)
     table.add_column("formula")
     for row in rows:
         table.add_column(row.run, justify="right")

@@ -3,7 +3,9 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from sqlalchemy import URL, make_url
+import psycopg
+from procrastinate.exceptions import ConnectorException
+from sqlalchemy import URL, make_url, text
 from sqlalchemy.exc import DataError, DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
@@ -45,14 +47,23 @@ class Database:
         try:
             async with self.engine.begin() as connection:
                 yield connection
-        except (OperationalError, InterfaceError, PoolTimeout, OSError) as error:
+        except (OperationalError, InterfaceError, PoolTimeout) as error:
             raise DatabaseUnavailable() from error
+        except ConnectorException as error:
+            # The queue speaks through the same connection and wraps what the driver says.
+            if isinstance(error.__cause__, psycopg.OperationalError | psycopg.InterfaceError):
+                raise DatabaseUnavailable() from error
+            raise
         except (DataError, UnicodeEncodeError) as error:
             raise Unstorable("The request holds a character or a number that cannot be stored.") from error
         except DBAPIError as error:
             if error.connection_invalidated:
                 raise DatabaseUnavailable() from error
             raise
+
+    async def ping(self) -> None:
+        async with self.transaction() as connection:
+            await connection.execute(text("SELECT 1"))
 
     async def close(self) -> None:
         await self.engine.dispose()

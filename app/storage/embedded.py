@@ -144,7 +144,9 @@ class EmbeddedPostgres:
         try:
             subprocess.run(["useradd", "--system", "--shell", "/bin/false", OS_USER], check=True, capture_output=True, timeout=30)
         except (OSError, subprocess.SubprocessError) as error:
-            raise EmbeddedError(f"Postgres refuses to run as root and user {OS_USER} cannot be made; run as an ordinary user or set DATABASE_URL") from error
+            raise EmbeddedError(
+                f"Postgres refuses to run as root and user {OS_USER} cannot be made; run as an ordinary user or set DATABASE_URL"
+            ) from error
 
     def _programs(self) -> Path:
         """The directory of initdb and pg_ctl; a copy where the wheel lies in a place that the database's user cannot reach."""
@@ -230,7 +232,9 @@ class EmbeddedPostgres:
     def _check_version(self) -> None:
         found = self.cluster / "PG_VERSION"
         if found.exists() and found.read_text().strip() != str(VERSION):
-            raise EmbeddedError(f"{self.cluster} was made by Postgres {found.read_text().strip()}, this is {VERSION}; move it away or set DATABASE_URL")
+            raise EmbeddedError(
+                f"{self.cluster} was made by Postgres {found.read_text().strip()}, this is {VERSION}; move it away or set DATABASE_URL"
+            )
 
     def _initialise(self) -> None:
         # A cluster appears under its name only when it is whole: a killed initdb leaves nothing that looks like one.

@@ -44,7 +44,9 @@ def _identity() -> Column[int]:
 
 
 def _time(name: str, *, now: bool = False) -> Column[object]:
-    return Column(name, DateTime(timezone=True), server_default=func.clock_timestamp(), nullable=False) if now else Column(name, DateTime(timezone=True))
+    return (
+        Column(name, DateTime(timezone=True), server_default=func.clock_timestamp(), nullable=False) if now else Column(name, DateTime(timezone=True))
+    )
 
 
 def _text(name: str) -> Column[str]:
@@ -314,7 +316,7 @@ reports = Table(
     Column("run_id", ForeignKey("runs.id"), primary_key=True, autoincrement=False),
     _text("analysis"),
     Column("report", JSONB, nullable=False),
-    _text("outcome"),
+    Column("outcome", Text),
     Column("refused", Boolean, nullable=False),
     Column("speedup", JSONB),
     Column("acceptance", JSONB),

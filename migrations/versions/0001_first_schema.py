@@ -154,7 +154,7 @@ def tables() -> None:
         sa.Column("run_id", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("analysis", sa.Text(), nullable=False),
         sa.Column("report", postgresql.JSONB(astext_type=sa.Text()), nullable=False),
-        sa.Column("outcome", sa.Text(), nullable=False),
+        sa.Column("outcome", sa.Text(), nullable=True),
         sa.Column("refused", sa.Boolean(), nullable=False),
         sa.Column("speedup", postgresql.JSONB(astext_type=sa.Text()), nullable=True),
         sa.Column("acceptance", postgresql.JSONB(astext_type=sa.Text()), nullable=True),

@@ -1,0 +1,51 @@
+"""The runner protocol over HTTP."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, BackgroundTasks, Depends, Path, Request, Response
+
+from app.access.principal import Runner, bearer
+from app.attempts.schemas import BatchIn, BatchOut, BeatIn, BeatOut, FinishIn, LeaseIn, LeaseOut, ReleaseIn, StateOut
+from app.attempts.service import Attempts, attempts
+from app.runs.service import Runs, runs_service
+
+router = APIRouter(prefix="/api/v1", tags=["runner protocol"])
+Rooms = Annotated[Attempts, Depends(attempts)]
+
+
+async def mine(request: Request, attempt: Annotated[int, Path(ge=1, le=2**53)], rooms: Rooms) -> int:
+    """The attempt whose token the caller holds."""
+    await rooms.authenticate(attempt, bearer(request))
+    return attempt
+
+
+Mine = Annotated[int, Depends(mine)]
+
+
+@router.post("/runners/me/lease", response_model=LeaseOut, responses={204: {"description": "nothing to do"}})
+async def lease(body: LeaseIn, principal: Runner, rooms: Rooms) -> LeaseOut | Response:
+    found = await rooms.lease(principal, body.wait_seconds)
+    return Response(status_code=204) if found is None else found
+
+
+@router.post("/attempts/{attempt}/heartbeat")
+async def heartbeat(attempt: Mine, _: BeatIn, rooms: Rooms) -> BeatOut:
+    return await rooms.heartbeat(attempt)
+
+
+@router.post("/attempts/{attempt}/facts")
+async def facts(attempt: Mine, body: BatchIn, rooms: Rooms) -> BatchOut:
+    return await rooms.facts(attempt, body)
+
+
+@router.post("/attempts/{attempt}/finish")
+async def finish(attempt: Mine, body: FinishIn, rooms: Rooms, runs: Annotated[Runs, Depends(runs_service)], later: BackgroundTasks) -> StateOut:
+    """The result is safe before its report is computed."""
+    ended = await rooms.finish(attempt, body)
+    later.add_task(runs.prepare_report, ended.run)
+    return ended
+
+
+@router.post("/attempts/{attempt}/release")
+async def release(attempt: Mine, body: ReleaseIn, rooms: Rooms) -> StateOut:
+    return await rooms.release(attempt, body.reason)

@@ -1,0 +1,215 @@
+"""The runner's side of a run: lease, heartbeat, facts, finish, release. What a stale attempt sends is refused, whatever it is."""
+
+import asyncio
+import hashlib
+import hmac
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import Annotated, Any, cast
+
+from fastapi import Request
+from pydantic import Field, TypeAdapter, ValidationError
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from app.access import tokens
+from app.access.principal import Principal
+from app.attempts import store
+from app.attempts.schemas import BatchIn, BatchOut, BeatOut, FinishIn, LeaseOut, StateOut
+from app.domain.facts import AnyFact, FinishFact
+from app.domain.status import AttemptState
+from app.errors import Conflict, InvalidInput, Unauthenticated, pointer
+from app.queue import leases
+from app.queue.sweeper import Sweeper
+from app.runners_registry.fitting import labelled, serves
+from app.runners_registry.service import Registry
+from app.storage.database import Database
+from app.storage.notifications import Notifications
+
+FACTS: TypeAdapter[list[AnyFact]] = TypeAdapter(Annotated[list[AnyFact], Field(max_length=5000)])
+POLL_SECONDS = 1.0
+
+
+class StaleAttempt(Conflict):
+    """This attempt is over; nothing that it sends counts any more"""
+
+
+class LeaseHeld(Conflict):
+    """This runner is at a run already"""
+
+
+class OfferMissing(Conflict):
+    """This runner has not said what it offers"""
+
+
+class OutOfOrder(Conflict):
+    """Batches come one after the other"""
+
+
+class OtherBatch(Conflict):
+    """Another batch of this number is there already"""
+
+
+class Incomplete(Conflict):
+    """Something that was measured has not arrived"""
+
+
+class MalformedFacts(InvalidInput):
+    """The facts cannot be read"""
+
+
+class Attempts:
+    def __init__(self, database: Database, registry: Registry, notifications: Notifications, *, lease_seconds: float, beat_seconds: float) -> None:
+        self._database = database
+        self._registry = registry
+        self._notifications = notifications
+        self._sweeper = Sweeper(database, lease_seconds)
+        self.lease_seconds = lease_seconds
+        self.beat_seconds = beat_seconds
+
+    # --- lease --------------------------------------------------------------------------------------------------------------------------
+
+    async def lease(self, principal: Principal, wait_seconds: float) -> LeaseOut | None:
+        """The next run that this runner can measure; None when none came within `wait_seconds`. Raises OfferMissing, LeaseHeld."""
+        until = asyncio.get_running_loop().time() + wait_seconds
+        while True:
+            try:
+                found = await self._try_lease(principal)
+            except leases.RunIsHeld:
+                found = None
+            left = until - asyncio.get_running_loop().time()
+            if found is not None or left <= 0 or self._notifications.stopping.is_set():
+                return found
+            await self._notifications.wait("queue", min(left, POLL_SECONDS))
+
+    async def _try_lease(self, principal: Principal) -> LeaseOut | None:
+        assert principal.token is not None
+        token = tokens.make("bza")
+        async with self._database.transaction() as connection:
+            runner = await self._registry.lock(connection, principal.token)
+            if runner is None:
+                raise OfferMissing("Publish an offer first: PUT /api/v1/runners/me/offer.")
+            busy = await leases.live_attempt(connection, runner.id)
+            if busy is not None:
+                raise LeaseHeld(f"Runner {runner.name} is at run {busy}; it may lease again when that attempt ends or its lease runs out.")
+            offer = await self._registry.offer_of(connection, runner.id)
+            queues = [queue for queue, spec in await leases.waiting(connection) if labelled(spec, offer) and serves(spec, offer)]
+            lease = await leases.take(connection, runner, queues, tokens.digest(token), self.lease_seconds)
+        if lease is None:
+            return None
+        return LeaseOut(
+            run=lease.run, attempt=lease.number, attempt_id=lease.attempt, token=token, spec=lease.spec, lease_seconds=self.lease_seconds,
+            beat_seconds=min(self.beat_seconds, self.lease_seconds / 3),
+        )  # fmt: skip
+
+    # --- what an attempt may do ---------------------------------------------------------------------------------------------------------
+
+    async def authenticate(self, attempt: int, token: str | None) -> None:
+        """Raises Unauthenticated unless this is the token that the lease gave out for this attempt."""
+        async with self._database.transaction() as connection:
+            expected = await store.token_hash(connection, attempt)
+        if token is None or expected is None or not hmac.compare_digest(expected, tokens.digest(token)):
+            raise Unauthenticated("Send the token that the lease gave out for this attempt.")
+
+    async def heartbeat(self, attempt: int) -> BeatOut:
+        async with self._held(attempt) as (connection, held):
+            if held.state == AttemptState.CANCELLED:
+                return BeatOut(action="cancel", lease_seconds=self.lease_seconds)
+            self._require_live(held)
+            await leases.beat(connection, held, self.lease_seconds)
+        return BeatOut(action="continue", lease_seconds=self.lease_seconds)
+
+    async def facts(self, attempt: int, batch: BatchIn) -> BatchOut:
+        text = batch.facts.encode("utf-8", "surrogatepass")
+        if hashlib.sha256(text).hexdigest() != batch.digest:
+            raise MalformedFacts("The digest is not that of the facts.", fields=[{"pointer": "/digest", "detail": "not the SHA-256 of /facts"}])
+        async with self._held(attempt) as (connection, held):
+            self._require_live(held)
+            if batch.number < held.batches:
+                return await self._repeated(connection, held, batch)
+            if batch.number > held.batches:
+                raise OutOfOrder(f"Batch {batch.number} came before batch {held.batches}.", expected=held.batches)
+            found = await asyncio.to_thread(parse, text)
+            await store.add(connection, held, batch.number, batch.digest, found)
+            if held.state == AttemptState.LEASED:
+                await leases.begin(connection, held)
+        return BatchOut(counted=True)
+
+    async def _repeated(self, connection: AsyncConnection, held: leases.Held, batch: BatchIn) -> BatchOut:
+        if await store.digest_of(connection, held.attempt, batch.number) != batch.digest:
+            raise OtherBatch(f"Batch {batch.number} is there already with other facts.")
+        return BatchOut(counted=False)
+
+    async def finish(self, attempt: int, body: FinishIn) -> StateOut:
+        """Ends the run as its runner says. The same word twice is one word; another one is refused."""
+        said = body.finish.model_dump(mode="json")
+        async with self._held(attempt) as (connection, held):
+            if held.finish is not None:
+                if held.finish != said or held.finish_batches != body.batches:
+                    raise Conflict(f"Attempt {held.number} of run {held.run} has already finished with another word.")
+                return StateOut(run=held.run, state=held.run_state)
+            if held.state == AttemptState.CANCELLED and body.finish.outcome == "cancelled":
+                return StateOut(run=held.run, state=held.run_state)
+            self._require_live(held)
+            if body.finish.outcome == "succeeded":
+                await self._require_complete(connection, held, body)
+            await leases.end(connection, held, AttemptState(body.finish.outcome), said, body.batches, **_ending(body.finish))
+        return StateOut(run=held.run, state=body.finish.outcome)
+
+    async def release(self, attempt: int, reason: str) -> StateOut:
+        """Gives the run back at once, as when a runner is told to stop."""
+        async with self._held(attempt) as (connection, held):
+            self._require_live(held)
+            await leases.lose(connection, held, "released", reason)
+            after = await leases.hold(connection, attempt)
+        assert after is not None
+        return StateOut(run=after.run, state=after.run_state)
+
+    # --- fencing ------------------------------------------------------------------------------------------------------------------------
+
+    @asynccontextmanager
+    async def _held(self, attempt: int) -> AsyncIterator[tuple[AsyncConnection, leases.Held]]:
+        """The attempt, locked. One whose lease ran out is lost first: nobody may write under a lease that is over, swept or not."""
+        await self._sweeper.expire(attempt)
+        async with self._database.transaction() as connection:
+            held = await leases.hold(connection, attempt)
+            assert held is not None
+            yield connection, held
+
+    @staticmethod
+    def _require_live(held: leases.Held) -> None:
+        if not held.live:
+            action = "cancel" if held.state == AttemptState.CANCELLED else "lost"
+            raise StaleAttempt(
+                f"Attempt {held.number} of run {held.run} is {held.state}; the run is {held.run_state}, at attempt {held.current}.", action=action
+            )
+
+    @staticmethod
+    async def _require_complete(connection: AsyncConnection, held: leases.Held, body: FinishIn) -> None:
+        if body.batches != held.batches:
+            raise Incomplete(f"{body.batches} batches were sent and {held.batches} are here; send batch {held.batches}.", expected=held.batches)
+        lacking = await store.complete(connection, held.attempt)
+        if lacking:
+            raise Incomplete(f"A run cannot succeed without {', '.join(lacking)}.", lacking=lacking)
+
+
+def _ending(finish: FinishFact) -> dict[str, Any]:
+    if finish.outcome != "failed":
+        return {}
+    return {"failure": finish.reason or finish.code, "failure_code": finish.code, "retry_makes_sense": finish.retry_makes_sense}
+
+
+def parse(text: bytes) -> Sequence[AnyFact]:
+    """Facts out of their JSON text. Raises MalformedFacts naming the fact and the field."""
+    try:
+        found = FACTS.validate_json(text, strict=True)
+    except ValidationError as error:
+        fields = [{"pointer": pointer(["facts", *item["loc"]]), "detail": item["msg"].removeprefix("Value error, ")} for item in error.errors()[:20]]
+        raise MalformedFacts(f"{fields[0]['pointer']}: {fields[0]['detail']}", fields=fields) from error
+    for place, fact in enumerate(found):
+        if isinstance(fact, FinishFact):
+            raise MalformedFacts("A finish is no fact of a batch; send it to /finish.", fields=[{"pointer": f"/facts/{place}", "detail": "a finish"}])
+    return found
+
+
+def attempts(request: Request) -> Attempts:
+    return cast(Attempts, request.app.state.attempts)

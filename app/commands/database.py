@@ -1,0 +1,84 @@
+"""`bezmen db`, and how commands reach the database: the configured one, or the embedded one, started for them if nobody serves."""
+
+import asyncio
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import asynccontextmanager, nullcontext
+from typing import Any, TypeVar
+
+import typer
+
+from app.errors import AppError
+from app.settings import Settings
+from app.storage.database import Database, address
+from app.storage.embedded import EmbeddedError, EmbeddedPostgres
+from app.storage.migrate import check, migrate
+
+T = TypeVar("T")
+FAILED = 3
+app = typer.Typer(no_args_is_help=True, help="Look after the database.")
+
+
+@asynccontextmanager
+async def opened(*, migrated: bool = True) -> AsyncIterator[Database]:
+    settings = Settings()
+    postgres = EmbeddedPostgres(settings.data) if settings.database_url is None else None
+    with postgres.borrowed() if postgres is not None else nullcontext():
+        url = postgres.url() if postgres is not None else address(settings.database_url.get_secret_value() if settings.database_url else "")
+        database = Database(url, pool_size=2)
+        try:
+            if migrated:
+                await migrate(database)
+            yield database
+        finally:
+            await database.close()
+
+
+def run(work: Coroutine[Any, Any, T]) -> T:
+    """Ends the command with a sentence and status 3 where the database cannot be reached."""
+    try:
+        return asyncio.run(work)
+    except (EmbeddedError, AppError) as error:
+        typer.echo(error.detail if isinstance(error, AppError) else str(error), err=True)
+        raise typer.Exit(FAILED) from error
+
+
+@app.command()
+def path() -> None:
+    """Print where the embedded database lies."""
+    settings = Settings()
+    typer.echo(settings.data / "pg" if settings.embedded else "DATABASE_URL is set; nothing is embedded")
+
+
+@app.command()
+def stop() -> None:
+    """Stop an embedded Postgres that a killed service left behind."""
+    settings = Settings()
+    if not settings.embedded:
+        typer.echo("DATABASE_URL is set; nothing is embedded", err=True)
+        raise typer.Exit(2)
+    postgres = EmbeddedPostgres(settings.data)
+    running = postgres.pid()
+    postgres.stop()
+    typer.echo(f"stopped {running}" if running else "it was not running")
+
+
+@app.command("migrate")
+def migrate_command() -> None:
+    """Bring the schema up to date; `bezmen serve` does so by itself."""
+
+    async def work() -> None:
+        async with opened():
+            typer.echo("the schema is up to date")
+
+    run(work())
+
+
+@app.command("check")
+def check_command() -> None:
+    """Migrate, then compare the schema with the code (alembic check)."""
+
+    async def work() -> None:
+        async with opened() as database, database.transaction() as connection:
+            await connection.run_sync(check)
+
+    run(work())

@@ -1,0 +1,165 @@
+"""`bezmen submit` and `bezmen wait`."""
+
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from app.commands.client import INFRASTRUCTURE, USAGE, Client
+from app.reports.format import say
+from app.reports.report import Report
+from app.settings import Settings
+
+NOT_SUCCEEDED = 1
+SOURCES = {"hub": "repository", "path": "path", "package": "package"}
+Pairs = list[str]
+
+
+def submit(
+    spec: Annotated[str | None, typer.Argument(help="The whole spec as JSON, @file, or - for standard input; options override it.")] = None,
+    model: Annotated[str | None, typer.Option(help="SOURCE:NAME, where SOURCE is hub, path or package.")] = None,
+    file: Annotated[str | None, typer.Option(help="File within the model.")] = None,
+    revision: Annotated[str | None, typer.Option()] = None,
+    dtype: Annotated[str | None, typer.Option(help="auto, float32, bfloat16 or float16.")] = None,
+    engine: Annotated[str | None, typer.Option()] = None,
+    drafter: Annotated[str | None, typer.Option(help="For instance ngram or layerskip.")] = None,
+    drafter_param: Annotated[Pairs, typer.Option(help="NAME=VALUE; may be repeated.")] = [],  # noqa: B006
+    controller: Annotated[str | None, typer.Option()] = None,
+    controller_param: Annotated[Pairs, typer.Option(help="NAME=VALUE; may be repeated.")] = [],  # noqa: B006
+    verifier: Annotated[str | None, typer.Option()] = None,
+    language: Annotated[str | None, typer.Option(help="Language of the prompts, such as ru or en. No default.")] = None,
+    tokenizer: Annotated[str | None, typer.Option(help="Repository, package:NAME or fingerprint of the tokenizer. No default.")] = None,
+    suite: Annotated[str | None, typer.Option()] = None,
+    profile: Annotated[Pairs, typer.Option(help="May be repeated; all profiles without it.")] = [],  # noqa: B006
+    limit: Annotated[int | None, typer.Option(help="Prompts at most.")] = None,
+    chat_template: Annotated[str | None, typer.Option(help="model or none.")] = None,
+    concurrency: Annotated[int | None, typer.Option(help="Requests at once.")] = None,
+    temperature: Annotated[float | None, typer.Option()] = None,
+    top_k: Annotated[int | None, typer.Option()] = None,
+    top_p: Annotated[float | None, typer.Option()] = None,
+    seed: Annotated[int | None, typer.Option()] = None,
+    stop: Annotated[Pairs, typer.Option(help="A stop string; may be repeated.")] = [],  # noqa: B006
+    ignore_eos: Annotated[bool | None, typer.Option("--ignore-eos/--heed-eos")] = None,
+    max_new_tokens: Annotated[int | None, typer.Option()] = None,
+    trials: Annotated[int | None, typer.Option(help="Blocks of two plain and two speculative passes.")] = None,
+    margin: Annotated[float | None, typer.Option(help="How much faster it must be to pay.")] = None,
+    label: Annotated[Pairs, typer.Option(help="NAME=VALUE that the runner must have; may be repeated.")] = [],  # noqa: B006
+    idempotency_key: Annotated[str | None, typer.Option(help="The same key never makes a second run.")] = None,
+    wait_for_it: Annotated[bool, typer.Option("--wait", help="Wait for the answer.")] = False,
+) -> None:
+    """Queue a run; prints its number and its address."""
+    body = _spec(spec)
+    plain = {
+        "engine": engine, "language": language, "tokenizer": tokenizer, "chat_template": chat_template, "stop": stop or None,
+        "ignore_eos": ignore_eos, "max_new_tokens": max_new_tokens, "trials": trials, "margin": margin, "labels": _pairs(label) or None,
+        "verifier": {"name": verifier} if verifier else None,
+    }  # fmt: skip
+    body |= {name: value for name, value in plain.items() if value is not None}
+    _merge(body, "model", _model(model) | {"file": file, "revision": revision, "dtype": dtype})
+    _merge(body, "drafter", {"name": drafter, "params": _pairs(drafter_param) or None})
+    _merge(body, "controller", {"name": controller, "params": _pairs(controller_param) or None})
+    _merge(body, "suite", {"id": suite, "profiles": profile or None, "limit": limit})
+    _merge(body, "load", {"concurrency": concurrency})
+    _merge(body, "sampling", {"temperature": temperature, "top_k": top_k, "top_p": top_p, "seed": seed})
+    settings = Settings()
+    headers = {"Idempotency-Key": idempotency_key} if idempotency_key else None
+    run = Client(settings).post("/api/v1/runs", body, headers)
+    typer.echo(f"run {run['id']} {settings.base_url}/runs/{run['id']}")
+    if wait_for_it:
+        wait([run["id"]])
+
+
+def wait(
+    runs: Annotated[list[int], typer.Argument(help="Numbers of runs.")],
+    timeout: Annotated[float | None, typer.Option(help="Seconds.")] = None,
+) -> None:
+    """Wait until runs have ended and print their answers. Status 0 when all succeeded, 1 when one did not, 3 when time was up."""
+    client = Client(Settings())
+    until = None if timeout is None else time.monotonic() + timeout
+    failed = False
+    for run in runs:
+        ended = _until_ended(client, run, until)
+        failed |= ended["state"] != "succeeded"
+        if ended["state"] == "succeeded":
+            report = Report.model_validate(client.get(f"/api/v1/runs/{run}/report"))
+            typer.echo(f"run {run}: {say(report.answer)}")
+        else:
+            typer.echo(f"run {run} {ended['state']}: {ended['failure'] or 'cancelled'}", err=True)
+    if failed:
+        raise typer.Exit(NOT_SUCCEEDED)
+
+
+def _until_ended(client: Client, run: int, until: float | None) -> dict[str, Any]:
+    last = ""
+    while True:
+        found: dict[str, Any] = client.get(f"/api/v1/runs/{run}")
+        if found["finished_at"] is not None:
+            return found
+        seen = _progress(found)
+        if seen != last:
+            typer.echo(f"run {run}: {seen}", err=True)
+            last = seen
+        if until is not None and time.monotonic() > until:
+            typer.echo(f"run {run} has not ended in time: {seen}", err=True)
+            raise typer.Exit(INFRASTRUCTURE)
+        time.sleep(1)
+
+
+def _progress(run: dict[str, Any]) -> str:
+    if run["state"] == "queued":
+        return " ".join(part for part in (f"number {run['queue_position']} in the queue.", run["waiting"]) if part)
+    progress = run["progress"]
+    return f"{run['state']} on {run['runner']}" + (f", {progress['stage']} {progress['done']}/{progress['total']}" if progress else "")
+
+
+def _spec(text: str | None) -> dict[str, Any]:
+    if text is None:
+        return {}
+    if text == "-":
+        text = sys.stdin.read()
+    elif text.startswith("@"):
+        text = Path(text[1:]).read_text(encoding="utf-8")
+    try:
+        body = json.loads(text)
+    except ValueError as error:
+        raise _usage(f"the spec is no JSON: {error}") from error
+    if not isinstance(body, dict):
+        raise _usage("the spec must be a JSON object")
+    return body
+
+
+def _usage(text: str) -> typer.Exit:
+    typer.echo(text, err=True)
+    return typer.Exit(USAGE)
+
+
+def _model(text: str | None) -> dict[str, Any]:
+    if text is None:
+        return {}
+    source, _, name = text.partition(":")
+    if source not in SOURCES or not name:
+        raise _usage(f"a model is SOURCE:NAME with a source of {', '.join(SOURCES)}; this was {text}")
+    return {"source": source, SOURCES[source]: name}
+
+
+def _pairs(texts: Pairs) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for text in texts:
+        name, separator, value = text.partition("=")
+        if not separator:
+            raise _usage(f"a parameter is NAME=VALUE; this was {text}")
+        try:
+            found[name] = json.loads(value)
+        except ValueError:
+            found[name] = value
+    return found
+
+
+def _merge(body: dict[str, Any], name: str, values: dict[str, Any]) -> None:
+    given = {key: value for key, value in values.items() if value is not None}
+    if given:
+        old = body.get(name)
+        body[name] = (old if isinstance(old, dict) else {"name": old} if isinstance(old, str) else {}) | given

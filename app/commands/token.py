@@ -1,0 +1,56 @@
+"""`bezmen token`: who may talk to the service. Works on the database itself, so the first token needs no other."""
+
+from typing import Annotated
+
+import typer
+
+from app.access.service import Access
+from app.access.tokens import SCOPES
+from app.commands.database import opened, run
+
+app = typer.Typer(no_args_is_help=True, help="Create, list and revoke tokens.")
+
+
+@app.command()
+def create(
+    name: str,
+    scope: Annotated[list[str], typer.Option(help=f"One of {', '.join(SCOPES)}; may be repeated.")] = ["read", "submit"],  # noqa: B006
+) -> None:
+    """Make a token and print it; it is shown this once."""
+    known = tuple(item for item in SCOPES if item in scope)
+    if len(known) != len(set(scope)) or ("runner" in known and len(known) > 1):
+        typer.echo(f"scopes are {', '.join(SCOPES)}, and runner stands alone", err=True)
+        raise typer.Exit(2)
+
+    async def work() -> str:
+        async with opened() as database:
+            return await Access(database).create(name, known)
+
+    typer.echo(run(work()))
+
+
+@app.command("list")
+def listed() -> None:
+    """Names, scopes and last use; never the tokens."""
+
+    async def work() -> None:
+        async with opened() as database:
+            for name, scopes, created, used, revoked in await Access(database).listed():
+                state = f"revoked {revoked:%Y-%m-%d}" if revoked else f"last used {used:%Y-%m-%d %H:%M}" if used else "never used"
+                typer.echo(f"{name}\t{','.join(scopes)}\tcreated {created:%Y-%m-%d}\t{state}")
+
+    run(work())
+
+
+@app.command()
+def revoke(name: str) -> None:
+    """Revoke every token of this name, at once."""
+
+    async def work() -> int:
+        async with opened() as database:
+            return await Access(database).revoke(name)
+
+    done = run(work())
+    typer.echo(f"{done} revoked")
+    if not done:
+        raise typer.Exit(1)

@@ -1,0 +1,141 @@
+"""The composition root: what the service is made of, and in which order it starts and stops."""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import AsyncIterator
+from importlib.metadata import version
+from pathlib import Path
+
+from fastapi import FastAPI, Request
+from fastapi.staticfiles import StaticFiles
+
+from app import errors
+from app.access.middleware import BodyLimit, Headers, Hosts
+from app.access.service import Access
+from app.attempts.routes import router as attempts_router
+from app.attempts.service import Attempts
+from app.comparisons.routes import router as comparisons_router
+from app.comparisons.service import Comparisons
+from app.errors import DatabaseUnavailable
+from app.queue.sweeper import Sweeper
+from app.runners_registry.routes import router as runners_router
+from app.runners_registry.service import Registry
+from app.runs.routes import router as runs_router
+from app.runs.service import Runs
+from app.settings import Settings
+from app.storage.database import Database, address
+from app.storage.embedded import EmbeddedError, EmbeddedPostgres
+from app.storage.migrate import migrate
+from app.storage.notifications import Notifications
+from app.suites.routes import router as suites_router
+from app.web.errors import error_page
+from app.web.pages import router as pages_router
+
+logger = logging.getLogger(__name__)
+PROBLEM = {"description": "RFC 9457 problem", "content": {"application/problem+json": {}}}
+
+
+def create_app(settings: Settings | None = None) -> FastAPI:
+    settings = settings or Settings()
+
+    @contextlib.asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        async with running(app, settings):
+            yield
+
+    app = FastAPI(
+        title="Bezmen",
+        version=version("bezmen"),
+        summary="Weighs speculative decoding on your hardware, in your language, under your load.",
+        lifespan=lifespan,
+        docs_url="/api/docs",
+        redoc_url=None,
+        openapi_url="/api/v1/openapi.json",
+        responses={"4XX": PROBLEM, "5XX": PROBLEM},
+    )
+    app.state.settings = settings
+    for router in (runs_router, comparisons_router, suites_router, runners_router, attempts_router, pages_router):
+        app.include_router(router)
+    app.mount("/static", StaticFiles(directory=Path(__file__).parent / "web" / "static"), name="static")
+    app.add_api_route("/api/v1/healthz", healthz, tags=["service"])
+    errors.install(app, error_page)
+    # The last one added is the outermost.
+    app.add_middleware(BodyLimit)
+    app.add_middleware(Hosts, hosts=settings.hosts)
+    app.add_middleware(Headers)
+    return app
+
+
+async def healthz(request: Request) -> dict[str, str]:
+    """Whether the service and its database answer; needs no token and says nothing else."""
+    await request.app.state.database.ping()
+    return {"status": "ok", "version": version("bezmen")}
+
+
+@contextlib.asynccontextmanager
+async def running(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
+    """Database, schema, services and sweeper, up and down in this order."""
+    async with contextlib.AsyncExitStack() as stack:
+        database = await _database(app, stack, settings)
+        await migrate(database)
+        notifications = Notifications(database.url)
+        await notifications.start()
+        stack.push_async_callback(notifications.close)
+        _furnish(app, settings, database, notifications)
+        if settings.embedded:
+            await app.state.access.ensure_own(settings)
+        sweeper = asyncio.create_task(_sweep(Sweeper(database, settings.lease_seconds), app.state.runs))
+        stack.push_async_callback(_end, sweeper)
+        yield
+
+
+async def _database(app: FastAPI, stack: contextlib.AsyncExitStack, settings: Settings) -> Database:
+    if settings.database_url is not None:
+        database = Database(address(settings.database_url.get_secret_value()))
+    else:
+        postgres = EmbeddedPostgres(settings.data)
+        await asyncio.to_thread(_start, app, postgres)
+        stack.push_async_callback(asyncio.to_thread, postgres.stop)
+        database = Database(postgres.url())
+    stack.push_async_callback(database.close)
+    return database
+
+
+def _start(app: FastAPI, postgres: EmbeddedPostgres) -> None:
+    try:
+        postgres.start()
+    except EmbeddedError as error:
+        app.state.failure = str(error)
+        raise
+
+
+def _furnish(app: FastAPI, settings: Settings, database: Database, notifications: Notifications) -> None:
+    registry = Registry(database)
+    runs = Runs(database, registry, queued_per_token=settings.queued_per_token)
+    app.state.database = database
+    app.state.notifications = notifications
+    app.state.access = Access(database)
+    app.state.registry = registry
+    app.state.runs = runs
+    app.state.comparisons = Comparisons(runs)
+    app.state.attempts = Attempts(
+        database, registry, notifications, lease_seconds=settings.lease_seconds, beat_seconds=settings.beat_seconds
+    )  # fmt: skip
+
+
+async def _sweep(sweeper: Sweeper, runs: Runs) -> None:
+    """For as long as the service lives; a database that is away for a while is no reason to stop."""
+    while True:
+        try:
+            await sweeper.sweep()
+            await runs.prepare_reports()
+        except DatabaseUnavailable as error:
+            logger.warning("%s", error.detail)
+        await asyncio.sleep(sweeper.period)
+
+
+async def _end(task: asyncio.Task[None]) -> None:
+    task.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        await task

@@ -1,0 +1,71 @@
+"""Looks after what nobody else does: leases that ran out, jobs without an owner, old idempotency keys. One process at a time, under a lock."""
+
+import logging
+
+from procrastinate.jobs import Job, Status
+from sqlalchemy import delete, func, select, text
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from app.domain.status import FINAL, RunState
+from app.queue import jobs, leases
+from app.storage.database import Database
+from app.storage.tables import attempts, idempotency_keys, runs
+
+logger = logging.getLogger(__name__)
+
+LOCK = 0x62657A6E
+KEYS_KEPT = "7 days"
+
+
+def silent(seconds: float) -> str:
+    return f"The runner went silent for {seconds:.0f} s."
+
+
+class Sweeper:
+    def __init__(self, database: Database, lease_seconds: float) -> None:
+        self._database = database
+        self._lease_seconds = lease_seconds
+
+    @property
+    def period(self) -> float:
+        return min(5.0, self._lease_seconds / 3)
+
+    async def sweep(self) -> int:
+        """One round; how many attempts were lost in it. Does nothing while another process sweeps."""
+        async with self._database.transaction() as guard:
+            if not await guard.scalar(text("SELECT pg_try_advisory_xact_lock(:lock)"), {"lock": LOCK}):
+                return 0
+            lost = await self._expire()
+            await self._adopt()
+            await guard.execute(delete(idempotency_keys).where(idempotency_keys.c.created_at < func.now() - text(f"interval '{KEYS_KEPT}'")))
+        return lost
+
+    async def expire(self, attempt: int) -> bool:
+        """Ends one attempt if its lease ran out; whether it did."""
+        async with self._database.transaction() as connection:
+            held = await leases.hold(connection, attempt)
+            if held is None or not held.live or not held.expired:
+                return False
+            await leases.lose(connection, held, "lost", silent(self._lease_seconds))
+            return True
+
+    async def _expire(self) -> int:
+        overdue = select(attempts.c.id).where(attempts.c.state.in_(leases.LIVE), attempts.c.lease_expires_at < func.clock_timestamp())
+        async with self._database.transaction() as connection:
+            found = list(await connection.scalars(overdue.order_by(attempts.c.id)))
+        return sum([await self.expire(attempt) for attempt in found])
+
+    async def _adopt(self) -> None:
+        """Jobs that are being done by nobody: whoever fetched them is gone and no attempt of ours holds them."""
+        async with self._database.transaction() as connection:
+            for job in await jobs.stalled(connection, self._lease_seconds):
+                await self._settle(connection, job)
+
+    async def _settle(self, connection: AsyncConnection, job: Job) -> None:
+        assert job.id is not None
+        run = (await connection.execute(select(runs).where(runs.c.job_id == job.id).with_for_update(skip_locked=True))).one_or_none()
+        if run is not None and run.state == RunState.QUEUED:
+            logger.warning("job %s of run %s was being done by nobody; it waits again", job.id, run.id)
+            await jobs.requeue(connection, job.id)
+        elif run is not None and run.state in FINAL:
+            await jobs.finish(connection, job.id, Status.FAILED)

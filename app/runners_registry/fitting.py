@@ -1,0 +1,101 @@
+"""Whether what is asked for can be measured by anybody, and if not, which field says so."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from app.domain.catalogue import Offer, OfferedModel, OfferedSuite, Part
+from app.domain.language import base_of
+from app.domain.spec import Choice, ModelSource, RunSpec
+from app.errors import did_you_mean, pointer
+from app.runners_registry.parameters import faults
+
+Field = dict[str, str]
+NO_OFFER = "No runner has ever said what it offers, so nothing can be measured yet; `bezmen runner` starts one."
+
+
+def problems(spec: RunSpec, offers: Sequence[Offer]) -> list[Field]:
+    """Every field for which no offer has an answer; empty when one runner can measure all of it (its labels apart)."""
+    found = [*_named(spec, offers), *_model(spec.model, offers), *_suite(spec, offers)]
+    if not found and not any(serves(spec, offer) for offer in offers):
+        return [_field("no runner offers model, engine, drafter, suite and load of this run together")]
+    return found
+
+
+def serves(spec: RunSpec, offer: Offer) -> bool:
+    """Whether this runner alone can measure all of it (its labels apart)."""
+    return not [*_named(spec, [offer]), *_model(spec.model, [offer]), *_suite(spec, [offer])] and spec.load.concurrency <= offer.max_concurrency
+
+
+def labelled(spec: RunSpec, offer: Offer) -> bool:
+    return all(offer.labels.get(name) == value for name, value in spec.labels.items())
+
+
+def _field(detail: str, *path: object) -> Field:
+    return {"pointer": pointer(path), "detail": detail}
+
+
+def _named(spec: RunSpec, offers: Sequence[Offer]) -> Iterator[Field]:
+    engines = {name for offer in offers for name in offer.engines}
+    if spec.engine not in engines:
+        yield _field(did_you_mean("engine", spec.engine, engines), "engine")
+    yield from _part("drafter", spec.drafter, [part for offer in offers for part in offer.drafters])
+    yield from _part("controller", spec.controller, [part for offer in offers for part in offer.controllers])
+    yield from _part("verifier", spec.verifier, [part for offer in offers for part in offer.verifiers])
+    most = max((offer.max_concurrency for offer in offers), default=1)
+    if spec.load.concurrency > most:
+        yield _field(f"no runner serves more than {most} requests at once", "load", "concurrency")
+
+
+def _part(kind: str, choice: Choice, parts: Sequence[Part]) -> Iterator[Field]:
+    same = [part for part in parts if part.name == choice.name]
+    if not same:
+        yield _field(did_you_mean(kind, choice.name, (part.name for part in parts)), kind, "name")
+        return
+    # Runners of different versions may take different parameters; one that takes these is enough.
+    tried = [list(faults(part.schema_, choice.params)) for part in same]
+    for path, wrong in min(tried, key=len):
+        yield _field(wrong, kind, "params", *path)
+
+
+def _model(model: ModelSource, offers: Sequence[Offer]) -> Iterator[Field]:
+    offered = [item for offer in offers for item in offer.models]
+    named = [item for item in offered if item.source == model.source and item.name == model.title]
+    if not named:
+        field = {"hub": "repository", "path": "path", "package": "package"}[model.source]
+        yield _field(did_you_mean("model", model.title, (item.name for item in offered)), "model", field)
+        return
+    if model.file is not None and all(item.file not in (None, model.file) for item in named):
+        yield _field(did_you_mean("file", model.file, (item.file for item in named if item.file)), "model", "file")
+    if not any(_has_dtype(item, model) for item in named):
+        dtypes = sorted({dtype for item in named for dtype in item.dtypes})
+        yield _field(f"no runner runs this model in {model.dtype}; there is {', '.join(dtypes)}", "model", "dtype")
+
+
+def _has_dtype(item: OfferedModel, model: ModelSource) -> bool:
+    return model.dtype == "auto" or model.dtype in item.dtypes
+
+
+def _suite(spec: RunSpec, offers: Sequence[Offer]) -> Iterator[Field]:
+    offered = [suite for offer in offers for suite in offer.suites]
+    named = [suite for suite in offered if suite.id == spec.suite.id]
+    if not named:
+        yield _field(did_you_mean("suite", spec.suite.id, (suite.id for suite in offered)), "suite", "id")
+        return
+    profiles = {profile for suite in named for profile in suite.profiles}
+    for place, profile in enumerate(spec.suite.profiles or ()):
+        if profile not in profiles:
+            yield _field(did_you_mean("profile", profile, profiles), "suite", "profiles", place)
+    if not any(_speaks(suite, spec.language) for suite in named):
+        languages = sorted({language for suite in named for language in suite.languages})
+        yield _field(f"suite {spec.suite.id} has no prompts in {spec.language}; it has {', '.join(languages)}", "language")
+
+
+def _speaks(suite: OfferedSuite, language: str) -> bool:
+    return base_of(language) in {base_of(known) for known in suite.languages}
+
+
+def merged(parts: Iterable[Part]) -> list[Part]:
+    """One part a name: the first that was offered under it."""
+    found: dict[str, Part] = {}
+    for part in parts:
+        found.setdefault(part.name, part)
+    return list(found.values())

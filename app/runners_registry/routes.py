@@ -1,0 +1,28 @@
+"""Runners over HTTP: what they offer, and what all of them offer together."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends
+
+from app.access.principal import Reader, Runner
+from app.domain.catalogue import Offer
+from app.runners_registry.schemas import Catalogue, RunnerOut
+from app.runners_registry.service import Registry, registry_service
+
+router = APIRouter(prefix="/api/v1", tags=["runners"])
+Rooms = Annotated[Registry, Depends(registry_service)]
+
+
+@router.put("/runners/me/offer", status_code=204)
+async def publish(offer: Offer, principal: Runner, runners: Rooms) -> None:
+    await runners.publish(principal, offer)
+
+
+@router.get("/catalogue", response_model_by_alias=True)
+async def catalogue(_: Reader, runners: Rooms) -> Catalogue:
+    return await runners.catalogue()
+
+
+@router.get("/runners")
+async def listed(_: Reader, runners: Rooms) -> list[RunnerOut]:
+    return (await runners.catalogue()).runners

@@ -1,0 +1,42 @@
+"""What the registry of runners says to the outside."""
+
+from datetime import datetime
+from typing import Literal
+
+from app.domain.catalogue import Offer, OfferedModel, OfferedSuite, Part
+from app.domain.value import Value
+
+
+class RunnerOut(Value):
+    """`run` is what a busy runner is at."""
+
+    name: str
+    device: str
+    state: Literal["idle", "busy", "offline"]
+    last_seen: datetime
+    labels: dict[str, str]
+    run: int | None = None
+    version: str = ""
+
+
+class KnownRunner(Value):
+    """A runner with its newest offer."""
+
+    id: int
+    name: str
+    last_seen: datetime
+    live: bool
+    run: int | None
+    offer: Offer
+
+
+class Catalogue(Value):
+    """Everything that live runners offer, merged by name; `runners` lists the others too. All other lists are empty when no runner lives."""
+
+    runners: list[RunnerOut]
+    models: list[OfferedModel]
+    drafters: list[Part]
+    controllers: list[Part]
+    verifiers: list[Part]
+    suites: list[OfferedSuite]
+    engines: list[str]

@@ -1,0 +1,123 @@
+"""Which runners there are and what they can do."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, cast
+
+from fastapi import Request
+from sqlalchemy import Row
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from app.access.principal import Principal
+from app.domain.catalogue import Offer, OfferedModel, OfferedSuite
+from app.domain.spec import RunSpec
+from app.errors import Conflict, InvalidInput, NotFound, did_you_mean
+from app.runners_registry import store
+from app.runners_registry.fitting import NO_OFFER, labelled, merged, problems, serves
+from app.runners_registry.schemas import Catalogue, KnownRunner, RunnerOut
+from app.storage.database import Database
+
+
+class NobodyOffers(Conflict):
+    """Nothing can be measured yet"""
+
+
+class NotOffered(InvalidInput):
+    """No runner can measure this"""
+
+
+class NoSuchSuite(NotFound):
+    """There is no such suite"""
+
+
+class Registry:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def publish(self, principal: Principal, offer: Offer) -> None:
+        if principal.token is None:
+            raise Conflict("A runner needs a token of its own.")
+        async with self._database.transaction() as connection:
+            await store.publish(connection, principal.token, principal.name, offer)
+
+    async def known(self) -> list[KnownRunner]:
+        async with self._database.transaction() as connection:
+            return await store.known(connection)
+
+    async def lock(self, connection: AsyncConnection, token: int) -> Row[Any] | None:
+        """The runner of this token, locked in the caller's transaction; None when it has never published an offer."""
+        return await store.lock(connection, token)
+
+    async def offer_of(self, connection: AsyncConnection, runner: int) -> Offer:
+        return await store.offer_of(connection, runner)
+
+    async def check(self, spec: RunSpec) -> None:
+        """Raises NobodyOffers when no runner was ever seen, NotOffered naming the fields that no runner has an answer for."""
+        offers = [runner.offer for runner in await self.known()]
+        if not offers:
+            raise NobodyOffers(NO_OFFER)
+        found = problems(spec, offers)
+        if found:
+            raise NotOffered(" ".join(_sentence(field) for field in found), fields=found)
+
+    async def catalogue(self) -> Catalogue:
+        runners = await self.known()
+        offers = [runner.offer for runner in runners if runner.live]
+        return Catalogue(
+            runners=[_runner(runner) for runner in runners],
+            models=_models(offers),
+            drafters=merged(part for offer in offers for part in offer.drafters),
+            controllers=merged(part for offer in offers for part in offer.controllers),
+            verifiers=merged(part for offer in offers for part in offer.verifiers),
+            suites=_suites(offers),
+            engines=sorted({name for offer in offers for name in offer.engines}),
+        )
+
+    async def suite(self, id: str) -> OfferedSuite:
+        offered = _suites([runner.offer for runner in await self.known()])
+        for suite in offered:
+            if suite.id == id:
+                return suite
+        raise NoSuchSuite(did_you_mean("suite", id, (suite.id for suite in offered)))
+
+
+def why_waits(spec: RunSpec, runners: Sequence[KnownRunner]) -> str | None:
+    """Why a queued run is not being measured, when it is more than the line before it."""
+    able = [runner for runner in runners if serves(spec, runner.offer)]
+    if not able:
+        return "No runner offers this model. The run waits; `bezmen runner` starts one."
+    fitting = [runner for runner in able if labelled(spec, runner.offer)]
+    if not fitting:
+        wanted = ", ".join(f"{name}={value}" for name, value in sorted(spec.labels.items()))
+        return f"No runner with the labels {wanted} is known. The run waits."
+    if not any(runner.live for runner in fitting):
+        return "The runner that can measure this is offline. The run waits; `bezmen runner` starts one."
+    if all(runner.run is not None for runner in fitting if runner.live):
+        return "The runner is busy with another run."
+    return None
+
+
+def _sentence(field: dict[str, str]) -> str:
+    detail = field["detail"]
+    if detail.startswith("There is no "):
+        return detail
+    return f"{field['pointer']} {detail}." if field["pointer"] else f"{detail[0].upper()}{detail[1:]}."
+
+
+def _runner(runner: KnownRunner) -> RunnerOut:
+    state = "offline" if not runner.live else "idle" if runner.run is None else "busy"
+    offer = runner.offer
+    return RunnerOut(
+        name=runner.name, device=offer.device, state=state, last_seen=runner.last_seen, labels=offer.labels, run=runner.run, version=offer.version
+    )
+
+
+def _models(offers: Iterable[Offer]) -> list[OfferedModel]:
+    return list({(model.source, model.name, model.file): model for offer in offers for model in offer.models}.values())
+
+
+def _suites(offers: Iterable[Offer]) -> list[OfferedSuite]:
+    return list({suite.digest: suite for offer in offers for suite in offer.suites}.values())
+
+
+def registry_service(request: Request) -> Registry:
+    return cast(Registry, request.app.state.registry)

@@ -1,0 +1,110 @@
+"""All SQL that reads facts back, and that keeps reports beside them."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import Row, delete, func, select
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from app.domain.estimate import Cell, Figure, Refusal
+from app.domain.facts import EnvironmentFact, FinishFact, PreflightFact, RequestFact, TrialFact, WarmupFact
+from app.domain.spec import RunSpec
+from app.domain.status import FINAL, RunState
+from app.reports.record import RunRecord
+from app.reports.report import Report
+from app.runs.schemas import FigureOut
+from app.storage.tables import attempts, environments, figures, preflights, reports, requests, runs, trials
+
+
+async def record(connection: AsyncConnection, run: int) -> RunRecord | None:
+    """What was asked and seen; of the latest attempt alone, which is the finishing one once the run has ended."""
+    asked = (await connection.execute(select(runs.c.id, runs.c.state, runs.c.spec).where(runs.c.id == run))).one_or_none()
+    if asked is None:
+        return None
+    joined = attempts.outerjoin(preflights).outerjoin(environments, environments.c.digest == attempts.c.environment)
+    seen = select(attempts, preflights.c.fact.label("preflight"), environments.c.fact.label("seen_environment")).select_from(joined)
+    attempt = (await connection.execute(seen.where(attempts.c.run_id == run).order_by(attempts.c.number.desc()).limit(1))).one_or_none()
+    if attempt is None:
+        return RunRecord(run=run, state=RunState(asked.state), spec=RunSpec.model_validate(asked.spec))
+    made = (await connection.execute(select(requests).where(requests.c.attempt_id == attempt.id).order_by(requests.c.id))).all()
+    passes = (await connection.execute(select(trials).where(trials.c.attempt_id == attempt.id).order_by(trials.c.id))).all()
+    return await asyncio.to_thread(_assemble, asked, attempt, made, passes)
+
+
+def _assemble(asked: Row[Any], attempt: Row[Any], made: Sequence[Row[Any]], passes: Sequence[Row[Any]]) -> RunRecord:
+    ours = {"id", "attempt_id"}
+    return RunRecord(
+        run=asked.id,
+        state=RunState(asked.state),
+        spec=RunSpec.model_validate(asked.spec),
+        preflight=PreflightFact.model_validate(attempt.preflight) if attempt.preflight else None,
+        environment=EnvironmentFact.model_validate(attempt.seen_environment) if attempt.seen_environment else None,
+        warmup=WarmupFact.model_validate(attempt.warmup) if attempt.warmup else None,
+        requests=tuple(RequestFact.model_validate({k: v for k, v in row._mapping.items() if k not in ours}) for row in made),
+        trials=tuple(TrialFact.model_validate({k: v for k, v in row._mapping.items() if k not in ours}) for row in passes),
+        finish=FinishFact.model_validate(attempt.finish) if attempt.finish else None,
+    )
+
+
+async def cached(connection: AsyncConnection, run: int, analysis: str) -> Report | None:
+    found = await connection.scalar(select(reports.c.report).where(reports.c.run_id == run, reports.c.analysis == analysis))
+    return None if found is None else Report.model_validate(found)
+
+
+async def keep(connection: AsyncConnection, report: Report, analysis: str, outcome: str | None) -> None:
+    """Replaces what is kept of this run's report and of its figures."""
+    headline, acceptance = report.find(report.headline), report.find("acceptance_rate")
+    row = {
+        "run_id": report.run,
+        "analysis": analysis,
+        "report": report.model_dump(mode="json"),
+        "outcome": outcome,
+        "refused": isinstance(headline, Refusal) or any(gate.refused for gate in report.gates),
+        "speedup": headline.model_dump(mode="json") if headline else None,
+        "acceptance": acceptance.model_dump(mode="json") if acceptance else None,
+    }
+    upsert = insert(reports).values(row)
+    await connection.execute(upsert.on_conflict_do_update(index_elements=["run_id"], set_=row | {"built_at": func.now()}))
+    await connection.execute(delete(figures).where(figures.c.run_id == report.run))
+    rows = [_figure(report.run, place, cell) for place, cell in enumerate(report.cells)]
+    if rows:
+        await connection.execute(insert(figures), rows)
+
+
+def _figure(run: int, position: int, cell: Cell) -> dict[str, Any]:
+    row: dict[str, Any] = {
+        "run_id": run, "position": position, "figure": cell.id, "part": cell.part, "cell": cell.model_dump(mode="json"),
+        "kind": "figure" if isinstance(cell, Figure) else "refusal" if isinstance(cell, Refusal) else "absent",
+        **dict.fromkeys(("language", "tokenizer", "drafter_tokenizer", "point", "low", "high", "n")),
+    }  # fmt: skip
+    if isinstance(cell, Figure):
+        passport, pooled = cell.passport, cell.pooled
+        row |= {
+            "language": passport.language,
+            "tokenizer": passport.tokenizer.fingerprint,
+            "drafter_tokenizer": passport.drafter_tokenizer.fingerprint,
+        }
+        row |= {"point": pooled.point, "low": pooled.low, "high": pooled.high, "n": pooled.n}
+    return row
+
+
+async def unreported(connection: AsyncConnection, analysis: str, limit: int) -> list[int]:
+    """Ended runs without a report of this analysis, newest first."""
+    current = select(reports.c.run_id).where(reports.c.analysis == analysis)
+    found = select(runs.c.id).where(runs.c.state.in_(FINAL), runs.c.id.not_in(current)).order_by(runs.c.id.desc()).limit(limit)
+    return list(await connection.scalars(found))
+
+
+async def query(
+    connection: AsyncConnection, figure: str, analysis: str, *, language: str | None, drafter: str | None, model: str | None, limit: int
+) -> list[FigureOut]:
+    """One figure over finished runs, newest first; refusals and absences stand where the figure would."""
+    joined = figures.join(runs, runs.c.id == figures.c.run_id).join(reports, reports.c.run_id == runs.c.id)
+    wanted = [figures.c.figure == figure, reports.c.analysis == analysis, runs.c.state == RunState.SUCCEEDED]
+    given = ((runs.c.language, language), (runs.c.drafter, drafter), (runs.c.model, model))
+    wanted += [column == value for column, value in given if value is not None]
+    columns = (runs.c.id, runs.c.drafter, runs.c.model, figures.c.cell)
+    rows = await connection.execute(select(*columns).select_from(joined).where(*wanted).order_by(runs.c.id.desc(), figures.c.position).limit(limit))
+    return [FigureOut(run=row.id, drafter=row.drafter, model=row.model, cell=row.cell) for row in rows]

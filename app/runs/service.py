@@ -1,0 +1,244 @@
+"""What can be done with runs: submit, look, cancel, report."""
+
+import asyncio
+import logging
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+from fastapi import Request
+from sqlalchemy import Row
+from sqlalchemy.exc import SQLAlchemyError
+
+from app.access.principal import Principal
+from app.domain.estimate import Absent, Figure, Refusal
+from app.domain.facts import ProgressFact
+from app.domain.spec import RunSpec
+from app.domain.status import FINAL, RunState
+from app.errors import AppError, Conflict, InvalidInput, NotFound, TooMany, did_you_mean, pointer
+from app.metrics.catalogue import METRICS
+from app.queue import leases
+from app.reports.build import build
+from app.reports.format import say
+from app.reports.record import RunRecord
+from app.reports.report import Report
+from app.runners_registry.schemas import KnownRunner
+from app.runners_registry.service import Registry, why_waits
+from app.runs import records, store
+from app.runs.analysis import analysis
+from app.runs.schemas import EventOut, FigureOut, RunFilter, RunPage, RunSummary
+from app.storage.database import Database
+
+logger = logging.getLogger(__name__)
+
+
+class NoSuchRun(NotFound):
+    """There is no such run"""
+
+
+class NoSuchFigure(NotFound):
+    """There is no such figure"""
+
+
+class KeyReused(InvalidInput):
+    """This Idempotency-Key has been used for another run"""
+
+
+class AlreadyEnded(Conflict):
+    """This run has ended already"""
+
+
+class NotFinished(Conflict):
+    """This run has no figures yet"""
+
+
+class FigureRefused(Conflict):
+    """This figure is refused"""
+
+
+class FigureAbsent(Conflict):
+    """This figure could not be computed"""
+
+
+class Runs:
+    def __init__(self, database: Database, registry: Registry, *, queued_per_token: int) -> None:
+        self._database = database
+        self._registry = registry
+        self._queued_per_token = queued_per_token
+
+    # --- submitting ---------------------------------------------------------------------------------------------------------------------
+
+    async def submit(self, spec: RunSpec, *, principal: Principal, idempotency_key: str | None = None) -> tuple[RunSummary, bool]:
+        """A queued run, and whether it is new: the same key gives the same run.
+
+        Raises KeyReused for the same key with another body, NobodyOffers, NotOffered, TooMany.
+        """
+        principal.need("submit")
+        run = await self._repeated(spec, principal, idempotency_key)
+        if run is not None:
+            return await self.get(run), False
+        await self._registry.check(spec)
+        run, created = await self._add(spec, principal, idempotency_key)
+        return await self.get(run), created
+
+    async def _repeated(self, spec: RunSpec, principal: Principal, key: str | None) -> int | None:
+        if key is None:
+            return None
+        async with self._database.transaction() as connection:
+            known = await store.keyed(connection, principal.key, key)
+        return None if known is None else _same(known, spec)
+
+    async def _add(self, spec: RunSpec, principal: Principal, key: str | None) -> tuple[int, bool]:
+        async with self._database.transaction() as connection:
+            if key is not None:
+                await store.lock_key(connection, principal.key, key)
+                known = await store.keyed(connection, principal.key, key)
+                if known is not None:
+                    return _same(known, spec), False
+            if await store.queued_by(connection, principal.name) >= self._queued_per_token:
+                raise TooMany(f"{self._queued_per_token} runs of {principal.name} wait already; wait for some or cancel them.")
+            run = await store.add(connection, spec, principal.name)
+            if key is not None:
+                await store.remember_key(connection, principal.key, key, run, spec.model_dump(mode="json"))
+        return run, True
+
+    # --- looking ------------------------------------------------------------------------------------------------------------------------
+
+    async def get(self, run: int) -> RunSummary:
+        async with self._database.transaction() as connection:
+            row = await store.find(connection, run)
+            if row is None:
+                raise await self._missing(connection, run)
+        return _summary(row, await self._registry.known() if row.state == RunState.QUEUED else ())
+
+    async def page(self, filter: RunFilter) -> RunPage:
+        """One page of the runs that match, and how many do not: what is hidden is always counted."""
+        async with self._database.transaction() as connection:
+            rows = await store.page(connection, filter)
+            total = await store.total(connection, filter)
+            facets = {name: await store.facet(connection, name, filter) for name in store.facets()}
+            everything = await store.total(connection, RunFilter())
+            counts = {name: n for facet in ("state", "outcome") for name, n in (await store.facet(connection, facet, RunFilter())).items()}
+        known = await self._registry.known() if any(row.state == RunState.QUEUED for row in rows) else ()
+        shown = [_summary(row, known) for row in rows[: filter.limit]]
+        more = shown[-1].id if len(rows) > filter.limit else None
+        return RunPage(items=shown, total=total, hidden=everything - total, facets=facets, counts={"all": everything, **counts}, next_cursor=more)
+
+    async def events(self, run: int, after: int = 0) -> list[EventOut]:
+        async with self._database.transaction() as connection:
+            found = await store.events_after(connection, run, after)
+            if not found and await store.find(connection, run) is None:
+                raise await self._missing(connection, run)
+        return found
+
+    async def _missing(self, connection: Any, run: int) -> NoSuchRun:
+        newest = await store.newest(connection)
+        return NoSuchRun(f"There is no run {run}. " + ("There are no runs yet." if newest is None else f"The newest is {newest}."))
+
+    # --- cancelling ---------------------------------------------------------------------------------------------------------------------
+
+    async def cancel(self, run: int, *, principal: Principal) -> RunSummary:
+        """Ends a run at once; its runner hears of it at its next beat. Cancelling twice is cancelling once. Raises NoSuchRun, AlreadyEnded."""
+        principal.need("submit")
+        async with self._database.transaction() as connection:
+            before = await leases.cancel(connection, run, principal.name)
+            if before is None:
+                raise await self._missing(connection, run)
+        if before in FINAL and before != RunState.CANCELLED:
+            raise AlreadyEnded(f"Run {run} has {before} already; there is nothing to cancel.")
+        return await self.get(run)
+
+    # --- reports and figures ------------------------------------------------------------------------------------------------------------
+
+    async def record(self, run: int) -> RunRecord:
+        async with self._database.transaction() as connection:
+            found = await records.record(connection, run)
+            if found is None:
+                raise await self._missing(connection, run)
+        return found
+
+    async def report(self, run: int) -> Report:
+        """The report of this very analysis: kept once the run has ended, computed anew until then."""
+        async with self._database.transaction() as connection:
+            kept = await records.cached(connection, run, analysis())
+        if kept is not None:
+            return kept
+        found = await self.record(run)
+        report = await asyncio.to_thread(build, found)
+        if found.state in FINAL:
+            outcome = report.verdict.outcome if found.state == RunState.SUCCEEDED else None
+            async with self._database.transaction() as connection:
+                await records.keep(connection, report, analysis(), outcome)
+        return report
+
+    async def prepare_report(self, run: int) -> None:
+        """Computes a report ahead of its first reader. A fault is logged here and met again, as an error, by whoever asks for the report."""
+        try:
+            await self.report(run)
+        except (AppError, ArithmeticError, LookupError, TypeError, ValueError, SQLAlchemyError):
+            logger.exception("the report of run %s could not be computed", run)
+
+    async def prepare_reports(self, limit: int = 5) -> None:
+        """Reports that are missing or come from another analysis, a few at a time."""
+        async with self._database.transaction() as connection:
+            stale = await records.unreported(connection, analysis(), limit)
+        for run in stale:
+            await self.prepare_report(run)
+
+    async def figure(self, run: int, id: str, part: Mapping[str, str]) -> Figure:
+        """One figure alone. Raises NoSuchFigure, NotFinished, FigureRefused naming the field or gate, FigureAbsent."""
+        if id not in METRICS:
+            raise NoSuchFigure(did_you_mean("figure", id, METRICS))
+        report = await self.report(run)
+        if report.state not in FINAL:
+            raise NotFinished(f"Run {run} is {report.state}; its figures come when it has ended.")
+        cell = report.find(id, **part)
+        match cell:
+            case Figure():
+                return cell
+            case Refusal():
+                said = say(cell.reason)
+                remedy = {"remedy": say(cell.remedy)} if cell.remedy else {}
+                raise FigureRefused(said, fields=[{"pointer": f"/{cell.field}", "detail": said}], figure=id, field=cell.field, run=run, **remedy)
+            case Absent():
+                raise FigureAbsent(say(cell.reason), figure=id, run=run)
+            case None:
+                parts = [dict(other.part) for other in report.cells if other.id == id]
+                raise NoSuchFigure(f"Run {run} has no {id} with the part {dict(part)}; there is {parts or 'none at all'}.")
+
+    async def figures(self, id: str, *, language: str | None, drafter: str | None, model: str | None, limit: int) -> list[FigureOut]:
+        """One figure over finished runs; a refusal stands where its figure would."""
+        if id not in METRICS:
+            raise NoSuchFigure(did_you_mean("figure", id, METRICS))
+        async with self._database.transaction() as connection:
+            return await records.query(connection, id, analysis(), language=language, drafter=drafter, model=model, limit=limit)
+
+
+def _same(known: tuple[int, dict[str, Any]], spec: RunSpec) -> int:
+    run, body = known
+    differing = list(_differences(body, spec.model_dump(mode="json")))
+    if differing:
+        fields = [{"pointer": place, "detail": f"was {was!r}, is {now!r}"} for place, was, now in differing]
+        named = ", ".join(place for place, _, _ in differing)
+        raise KeyReused(f"Run {run} was submitted under this key with other values of {named}.", fields=fields, run=run)
+    return run
+
+
+def _differences(was: Any, now: Any, path: tuple[object, ...] = ()) -> list[tuple[str, Any, Any]]:
+    if isinstance(was, dict) and isinstance(now, dict):
+        return [found for key in sorted(was.keys() | now.keys()) for found in _differences(was.get(key), now.get(key), (*path, key))]
+    return [] if was == now else [(pointer(path), was, now)]
+
+
+def _summary(row: Row[Any], known: Sequence[KnownRunner]) -> RunSummary:
+    spec = RunSpec.model_validate(row.spec)
+    queued = row.state == RunState.QUEUED
+    return RunSummary(
+        id=row.id, state=RunState(row.state), spec=spec, created_at=row.created_at, started_at=row.started_at, finished_at=row.finished_at,
+        attempt=row.attempt, runner=row.runner, progress=ProgressFact.model_validate(row.progress) if row.progress else None,
+        queue_position=row.queue_position, waiting=why_waits(spec, known) if queued else None, failure=row.failure,
+        retry_makes_sense=row.retry_makes_sense, outcome=row.outcome, refused=bool(row.refused), speedup=row.speedup, acceptance=row.acceptance,
+    )  # fmt: skip
+
+
+def runs_service(request: Request) -> Runs:
+    return cast(Runs, request.app.state.runs)

@@ -1,0 +1,113 @@
+"""All SQL about runs: submitting, listing, their events. (Facts and reports: records.py.)"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import ColumnElement, Row, Select, case, func, insert, literal, select, text, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from app.domain.spec import RunSpec
+from app.domain.status import RunState
+from app.queue import jobs
+from app.queue.labels import queue_of
+from app.runs.schemas import EventOut, RunFilter
+from app.storage.journal import append
+from app.storage.tables import attempts, events, idempotency_keys, reports, runners, runs
+
+_SHOWN = case((reports.c.refused, literal("refused")), else_=reports.c.outcome)
+_FACETS: dict[str, ColumnElement[Any]] = {"language": runs.c.language, "drafter": runs.c.drafter, "outcome": _SHOWN, "state": runs.c.state}
+
+
+async def lock_key(connection: AsyncConnection, scope: str, key: str) -> None:
+    """Requests with the same Idempotency-Key go one after the other until the caller's commit."""
+    await connection.execute(text("SELECT pg_advisory_xact_lock(hashtextextended(:key, 0))"), {"key": f"{scope}\0{key}".replace("\0", "\x1f")})
+
+
+async def keyed(connection: AsyncConnection, scope: str, key: str) -> tuple[int, dict[str, Any]] | None:
+    """The run that this key made, and what was asked."""
+    table = idempotency_keys
+    row = (await connection.execute(select(table.c.run_id, table.c.body).where(table.c.scope == scope, table.c.key == key))).one_or_none()
+    return None if row is None else (row.run_id, row.body)
+
+
+async def remember_key(connection: AsyncConnection, scope: str, key: str, run: int, body: dict[str, Any]) -> None:
+    await connection.execute(insert(idempotency_keys).values(scope=scope, key=key, run_id=run, body=body))
+
+
+async def queued_by(connection: AsyncConnection, name: str) -> int:
+    return int(await connection.scalar(select(func.count()).where(runs.c.submitted_by == name, runs.c.state == RunState.QUEUED)) or 0)
+
+
+async def add(connection: AsyncConnection, spec: RunSpec, submitted_by: str) -> int:
+    """A queued run and its job, both seen by others only after the caller's commit."""
+    row = {
+        "state": RunState.QUEUED,
+        "spec": spec.model_dump(mode="json"),
+        "spec_digest": spec.digest(),
+        "language": spec.language,
+        "tokenizer": spec.tokenizer,
+        "model": spec.model.title,
+        "drafter": spec.drafter.name,
+        "suite": spec.suite.id,
+        "queue": queue_of(spec),
+        "submitted_by": submitted_by,
+    }
+    run = int((await connection.execute(insert(runs).values(row).returning(runs.c.id))).scalar_one())
+    job = await jobs.dispatch(connection, run, row["queue"])
+    await connection.execute(update(runs).where(runs.c.id == run).values(job_id=job))
+    await append(connection, run, "queued", submitted_by, attempt=1)
+    return run
+
+
+async def newest(connection: AsyncConnection) -> int | None:
+    return await connection.scalar(select(func.max(runs.c.id)))
+
+
+def _summaries() -> Select[Any]:
+    line = runs.alias("line")
+    ahead = select(func.count()).where(line.c.state == RunState.QUEUED, line.c.job_id <= runs.c.job_id).scalar_subquery()
+    at = attempts.join(runners, runners.c.id == attempts.c.runner_id)
+    runner = select(runners.c.name).select_from(at).where(attempts.c.run_id == runs.c.id, attempts.c.number == runs.c.attempt).scalar_subquery()
+    position = case((runs.c.state == RunState.QUEUED, ahead))
+    shown = (reports.c.outcome, reports.c.refused, reports.c.speedup, reports.c.acceptance)
+    return select(runs, runner.label("runner"), position.label("queue_position"), *shown).select_from(_joined())
+
+
+def _joined() -> Any:
+    return runs.outerjoin(reports, reports.c.run_id == runs.c.id)
+
+
+async def find(connection: AsyncConnection, run: int) -> Row[Any] | None:
+    return (await connection.execute(_summaries().where(runs.c.id == run))).one_or_none()
+
+
+def _conditions(wanted: RunFilter, *, without: str | None = None) -> list[ColumnElement[bool]]:
+    return [
+        column == value for name, column in _FACETS.items() if name != without and (value := getattr(wanted, name)) is not None
+    ]  # fmt: skip
+
+
+async def page(connection: AsyncConnection, wanted: RunFilter) -> Sequence[Row[Any]]:
+    """Newest first, one more than asked for, so that the caller sees whether there is a next page."""
+    older = [] if wanted.cursor is None else [runs.c.id < wanted.cursor]
+    query = _summaries().where(*_conditions(wanted), *older).order_by(runs.c.id.desc()).limit(wanted.limit + 1)
+    return (await connection.execute(query)).all()
+
+
+async def total(connection: AsyncConnection, wanted: RunFilter) -> int:
+    return int(await connection.scalar(select(func.count()).select_from(_joined()).where(*_conditions(wanted))) or 0)
+
+
+async def facet(connection: AsyncConnection, name: str, wanted: RunFilter) -> dict[str, int]:
+    column = _FACETS[name]
+    query = select(column, func.count()).select_from(_joined()).where(*_conditions(wanted, without=name), column.is_not(None))
+    return {value: n for value, n in await connection.execute(query.group_by(column).order_by(column))}
+
+
+def facets() -> tuple[str, ...]:
+    return tuple(_FACETS)
+
+
+async def events_after(connection: AsyncConnection, run: int, after: int, limit: int = 1000) -> list[EventOut]:
+    query = select(events).where(events.c.run_id == run, events.c.id > after).order_by(events.c.id).limit(limit)
+    return [EventOut(id=row.id, run=row.run_id, at=row.at, kind=row.kind, body=row.body) for row in await connection.execute(query)]
