@@ -162,11 +162,15 @@ def quantity(found: Quantity, locale: str = "en") -> str:
 def say(sentence: Sentence, locale: str = "en") -> str:
     """A sentence in a language. A number whose placeholder is named as a counted noun (`prompts`, `trials`, …) carries that noun: `48 prompts`;
     `language` is a BCP-47 tag and is said as the language's name, which translations that need another case take as `language_in`."""
+    text = gettext(sentence.text, locale)
+    if not sentence.values:
+        # A text without placeholders may say "100%".
+        return text
     values = {name: _value(name, value, locale) for name, value in sentence.values.items()}
-    tag = sentence.values.get("language")
-    if isinstance(tag, str):
-        values["language_in"] = _LANGUAGE_IN.get(base_of(tag), f"языке «{values['language']}»")
-    return gettext(sentence.text, locale) % values
+    for name, tag in sentence.values.items():
+        if name.endswith("language") and isinstance(tag, str):
+            values[f"{name}_in"] = _LANGUAGE_IN.get(base_of(tag), f"языке «{values[name]}»")
+    return text % values
 
 
 # Russian says "на русском", not "на русский".

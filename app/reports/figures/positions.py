@@ -1,0 +1,108 @@
+"""C4: how deep do drafts hold? Acceptance at draft position 1, 2, …, in one of three definitions that answer different questions."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import plotly.graph_objects as go
+
+from app.domain.estimate import Figure
+from app.reports.figures.base import Plot, Table, cells, colour, dash_of, draw, interval, label, mark, safe, series_name, share_axis, symbol
+from app.reports.format import counted, decimal
+from app.reports.report import Report
+from app.reports.shown import Shown, show
+from app.reports.translate import gettext
+from app.reports.words import mark as word
+
+DEFINITIONS = {"at": "acceptance_at", "all": "acceptance_at_all_rounds", "given": "acceptance_given_previous"}
+TITLES = {
+    "at": word("How deep do drafts hold, of the rounds that drafted so far?"),
+    "all": word("How deep do drafts hold, of all rounds?"),
+    "given": word("How deep do drafts hold, given that the previous token was accepted?"),
+}
+FORMULAS = {
+    "at": word("Rounds with at least i kept ÷ rounds of depth at least i."),
+    "all": word("Rounds with at least i kept ÷ all rounds."),
+    "given": word("Rounds with at least i kept ÷ rounds with at least i − 1 kept and depth at least i."),
+}
+
+
+def build(reports: Sequence[Report], locale: str, definition: str = "at") -> Plot:
+    """`definition` is `at`, `all` or `given`; anything else is `at`."""
+    definition = definition if definition in DEFINITIONS else "at"
+    id = DEFINITIONS[definition]
+    found = [(series_name(r, reports, locale), r, cells(r, id, "position")) for r in reports]
+    question, caption = gettext(TITLES[definition], locale), gettext(FORMULAS[definition], locale)
+    positions = sorted({int(p) for _, _, by in found for p in by})
+    shown = {(r.run, p): show(cell, r, locale) for _, r, by in found for p in positions if (cell := by.get(str(p))) is not None}
+    table = _table(found, positions, shown, locale)
+    finding = "; ".join(_finding(name, r, positions, shown, locale) for name, r, _ in found)
+    drawn = [(name, r, figures) for name, r, by in found if (figures := {int(p): c for p, c in by.items() if _has_point(c)})]
+    if not drawn:
+        reasons = sorted({s.why for s in shown.values() if s.why}) or [gettext("No draft was made, so there is no position to show.", locale)]
+        return Plot("positions", question, caption, finding, table, empty=reasons[0])
+    return Plot("positions", question, caption, finding, table, *_figure(drawn, reports, positions, shown, locale), height=300)
+
+
+def _has_point(cell: object) -> bool:
+    return isinstance(cell, Figure) and cell.pooled.point is not None
+
+
+def _finding(name: str, report: Report, positions: list[int], shown: dict[tuple[int, int], Shown], locale: str) -> str:
+    words = [f"{p}: {s.value or s.why}" for p in positions if (s := shown.get((report.run, p))) is not None]
+    return f"{name}: " + (", ".join(words) if words else gettext("nothing was drafted", locale))
+
+
+def _table(found: list[tuple[str, Report, Any]], positions: list[int], shown: dict[tuple[int, int], Shown], locale: str) -> Table:
+    columns = (gettext("Position", locale), *[name for name, _, _ in found])
+    nothing = Shown("absent", why=gettext("no draft was this long", locale))
+    return Table(columns, tuple((str(p), *[shown.get((r.run, p), nothing) for _, r, _ in found]) for p in positions))
+
+
+def _figure(
+    drawn: list[tuple[str, Report, dict[int, Figure]]],
+    reports: Sequence[Report],
+    positions: list[int],
+    shown: dict[tuple[int, int], Shown],
+    locale: str,
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    traces, notes = [], []
+    offset = 0.06 if len(drawn) > 1 else 0.0
+    for i, (name, report, figures) in enumerate(drawn):
+        at = sorted(figures)
+        estimates = [figures[p].pooled for p in at]
+        points = [e.point for e in estimates if e.point is not None]
+        hue, x = colour(report.spec.language), [p + offset * (2 * i - len(drawn) + 1) for p in at]
+        bars = interval((p, e.low, e.high) for p, e in zip(points, estimates, strict=True)) | {"color": hue}
+        hover = [safe(f"{name}, {p}: {s.value} {s.interval}, {_rounds(figures[p], locale)}") for p in at for s in [shown[report.run, p]]]
+        # A point without an interval is hollow, as its row in the table says why.
+        symbols = [symbol(report.spec.language, filled=e.low is not None) for e in estimates]
+        traces.append(
+            go.Scatter(
+                x=x, y=points, mode="lines+markers", marker=mark(hue, report.spec.language) | {"symbol": symbols}, error_y=bars, hovertext=hover,
+                hoverinfo="text", line={"color": hue, "width": 2, "dash": dash_of(report, reports)}, cliponaxis=False,
+            )
+        )  # fmt: skip
+        if len(drawn) > 1:
+            notes.append(label(safe(name), x[-1], points[-1], xanchor="left", xshift=12, font={"color": hue}))
+    axis = {"tickmode": "array", "tickvals": positions, "ticktext": [_tick(p, drawn, locale) for p in positions], "range": _range(positions, drawn)}
+    layout = {"xaxis": axis, "yaxis": share_axis(locale), "annotations": notes, "height": 300}
+    few = (
+        [p for p in positions if p == 1 or p == positions[-1] or (len(positions) > 4 and p == (positions[-1] + 1) // 2)]
+        if len(positions) > 4
+        else positions
+    )
+    return draw(traces, layout, locale), {"xaxis": {"tickvals": few, "ticktext": [_tick(p, drawn, locale) for p in few]}}
+
+
+def _range(positions: list[int], drawn: list[Any]) -> list[float]:
+    return [0.6, positions[-1] + (0.4 if len(drawn) == 1 else 0.4 + 0.18 * len(positions))]
+
+
+def _rounds(figure: Figure, locale: str) -> str:
+    return counted(figure.rounds, "rounds", locale) if figure.rounds is not None else counted(figure.pooled.n, figure.pooled.counted, locale)
+
+
+def _tick(position: int, drawn: list[tuple[str, Report, dict[int, Figure]]], locale: str) -> str:
+    """The position, and below it the rounds behind each mark."""
+    counts = [decimal(f.rounds, 0, locale) for _, _, figures in drawn if (f := figures.get(position)) is not None and f.rounds is not None]
+    return f"{position}<br>n={' · '.join(counts)}" if counts else str(position)

@@ -1,0 +1,111 @@
+"""C5: which texts? Acceptance by profile, and for two runs the paired difference with its own interval beside it."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import plotly.graph_objects as go
+
+from app.domain.estimate import Cell, Figure
+from app.reports.figures.base import GREY, Plot, Table, cells, colour, dot, draw, mark, reference, row_axis, safe, series_name, share_axis, symbol
+from app.reports.format import decimal, number
+from app.reports.report import Contrast, Report
+from app.reports.shown import Shown, show, show_contrast
+from app.reports.translate import gettext
+
+ID = "acceptance_rate"
+
+
+def build(reports: Sequence[Report], locale: str, contrasts: Sequence[Contrast] = ()) -> Plot:
+    """Rows sorted by the difference where there is one, else by the first run's value; rows without a number come last."""
+    found = [(series_name(r, reports, locale), r, cells(r, ID, "profile")) for r in reports]
+    differences = {c.part["profile"]: c for c in contrasts if c.id == ID and set(c.part) == {"profile"}}
+    names = sorted({p for _, _, by in found for p in by}, key=lambda p: _order(p, found, differences))
+    question = gettext("Which texts are accepted?", locale) if len(reports) == 1 else gettext("On which texts do they differ?", locale)
+    caption = gettext("Acceptance V/D by text profile, with 95% intervals.", locale)
+    if differences:
+        caption += " " + gettext("Below: the first minus the second on the same prompts, in percentage points.", locale)
+    table = _table(found, names, differences, locale)
+    drawn = [(name, r, {p: c for p, c in by.items() if isinstance(c, Figure) and c.pooled.point is not None}) for name, r, by in found]
+    finding = _finding(found, names, differences, locale)
+    if not any(by for _, _, by in drawn):
+        reasons = [show(c, r, locale).why for _, r, by in found for c in by.values() if not isinstance(c, Figure)]
+        return Plot("profiles", question, caption, finding, table, empty=(reasons or [gettext("No profile has a figure.", locale)])[0])
+    return Plot("profiles", question, caption, finding, table, *_figure(drawn, names, differences, locale), height=_height(names, differences))
+
+
+def _order(profile: str, found: list[tuple[str, Report, dict[str, Cell]]], differences: dict[str, Contrast]) -> tuple[float, float, str]:
+    contrast = differences.get(profile)
+    if contrast is not None and contrast.estimate.point is not None:
+        return (0, contrast.estimate.point, profile)
+    first = next((c for _, _, by in found if isinstance(c := by.get(profile), Figure) and c.pooled.point is not None), None)
+    return (2, 0, profile) if first is None else (1, -(first.pooled.point or 0), profile)
+
+
+def _table(found: list[Any], names: list[str], differences: dict[str, Contrast], locale: str) -> Table:
+    columns = [gettext("Profile", locale), *[name for name, _, _ in found]]
+    nothing = Shown("absent", why=gettext("not measured in this run", locale))
+    unpaired = Shown("absent", why=gettext("no pairs", locale))
+    rows: list[tuple[str | Shown, ...]] = []
+    for p in names:
+        row: list[str | Shown] = [p, *[show(by[p], r, locale) if p in by else nothing for _, r, by in found]]
+        if differences:
+            row.append(show_contrast(differences[p], locale) if p in differences else unpaired)
+        rows.append(tuple(row))
+    return Table((*columns, gettext("Difference", locale)) if differences else tuple(columns), tuple(rows))
+
+
+def _finding(found: list[Any], names: list[str], differences: dict[str, Contrast], locale: str) -> str:
+    words = []
+    for p in names:
+        values = [f"{name} {s.value or s.why}" for name, r, by in found if p in by for s in [show(by[p], r, locale)]]
+        if p in differences and (shown := show_contrast(differences[p], locale)).value:
+            values.append(f"{gettext('difference', locale)} {shown.value} {shown.interval}")
+        words.append(f"{p}: " + ", ".join(values))
+    return "; ".join(words)
+
+
+def _height(names: list[str], differences: dict[str, Contrast]) -> int:
+    return 60 + 34 * len(names) + (50 + 30 * len(names) if differences else 0)
+
+
+def _figure(drawn: list[Any], names: list[str], differences: dict[str, Contrast], locale: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    spread = 0.14 if len(drawn) > 1 else 0.0
+    traces: list[go.Scatter] = []
+    for i, (name, report, by) in enumerate(drawn):
+        for p, figure in by.items():
+            shown = show(figure, report, locale)
+            at = names.index(p) + spread * (2 * i - len(drawn) + 1)
+            e, language = figure.pooled, report.spec.language
+            hover = safe(f"{p}, {name}: {shown.value} {shown.interval or shown.why}, {shown.n}")
+            traces.append(dot(e.point, at, e.low, e.high, colour=colour(language), symbol=symbol(language, filled=e.low is not None), hover=hover))
+    layout: dict[str, Any] = {"xaxis": share_axis(locale), "yaxis": row_axis(names), "height": _height(names, differences)}
+    if differences:
+        layout |= _difference_panel(traces, names, differences, locale)
+    return draw(traces, layout, locale), {"xaxis": share_axis(locale, ticks=(0, 0.5, 1))}
+
+
+def _difference_panel(traces: list[go.Scatter], names: list[str], differences: dict[str, Contrast], locale: str) -> dict[str, Any]:
+    """The paired difference under the dots: two overlapping intervals do not say that there is no difference."""
+    reach = 0.05
+    for p, contrast in differences.items():
+        e, shown = contrast.estimate, show_contrast(contrast, locale)
+        if e.point is None or p not in names:
+            continue
+        hover = safe(f"{p}: {shown.value} {shown.interval or shown.why}, {shown.n}")
+        trace = dot(e.point, names.index(p), e.low, e.high, colour=GREY, symbol="diamond" if e.low is not None else "diamond-open", hover=hover)
+        trace.update(xaxis="x2", yaxis="y2", marker=mark(GREY, "diamond" if e.low is not None else "diamond-open", 11))
+        traces.append(trace)
+        reach = max(reach, *[abs(v) for v in (e.point, e.low, e.high) if v is not None])
+    reach *= 1.15
+    step = next(s for s in (0.02, 0.05, 0.1, 0.2, 0.25, 0.5, 1.0) if reach / s <= 3)
+    ticks = [k * step for k in range(-3, 4) if abs(k * step) <= reach]
+    share = 34 * len(names) / (64 * len(names) + 50)
+    axis = {"tickmode": "array", "tickvals": ticks, "ticktext": [decimal(t * 100, 0, locale) for t in ticks], "range": [-reach, reach]}
+    title = {"text": number("points", 0, locale=locale).value.split("\u00a0", 1)[1]}
+    return {
+        "yaxis": row_axis(names) | {"domain": [1 - share, 1]},
+        "xaxis": share_axis(locale) | {"anchor": "y"},
+        "xaxis2": axis | {"anchor": "y2", "title": title},
+        "yaxis2": row_axis(names) | {"domain": [0, 1 - share - 0.16], "anchor": "x2"},
+        "shapes": [reference(0.0, x="x2", y="y2 domain")],
+    }

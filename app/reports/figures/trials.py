@@ -1,0 +1,79 @@
+"""C13: trials in the order in which they ran: what was disturbed is crossed out and says so."""
+
+import plotly.graph_objects as go
+
+from app.domain.facts import TrialFact
+from app.reports.figures.base import GREY, Plot, Table, colour, draw, mark, safe, symbol
+from app.reports.format import decimal, number
+from app.reports.report import Report
+from app.reports.shown import Shown, plain_number
+from app.reports.translate import gettext
+from app.reports.words import arm_of
+
+
+def build(report: Report, locale: str) -> Plot:
+    """Seconds that each arm took for one pass over the prompts."""
+    trials = [t for t in report.trials if t.purpose == "headline"]
+    question = gettext("Was the machine quiet?", locale)
+    caption = gettext("Seconds per pass over all prompts, in the order measured. × was disturbed by other processes.", locale)
+    table = _table(trials, locale)
+    disturbed = [t for t in trials if t.contended]
+    finding = gettext("%(disturbed)s of %(all)s passes were disturbed.", locale) % {
+        "disturbed": decimal(len(disturbed), 0, locale),
+        "all": decimal(len(trials), 0, locale),
+    }
+    if not trials:
+        return Plot("trials", question, caption, finding, table, empty=gettext("No trial was finished.", locale))
+    layout = {
+        "xaxis": _trial_axis(trials, locale),
+        "yaxis": _seconds_axis(trials, locale),
+        "height": 260,
+    }
+    return Plot("trials", question, caption, finding, table, draw(_traces(report, trials, locale), layout, locale), height=260)
+
+
+def _traces(report: Report, trials: list[TrialFact], locale: str) -> list[go.Scatter]:
+    traces = []
+    for arm in ("plain", "speculative", "control"):
+        own = [t for t in trials if t.arm == arm]
+        if not own:
+            continue
+        hue = colour(report.spec.language) if arm == "speculative" else GREY
+        shape = {"plain": "square", "control": "triangle-up"}.get(arm, symbol(report.spec.language))
+        hover = [safe(f"{arm_of(arm, locale)} {t.trial + 1}: {plain_number('seconds', t.seconds, locale)}") + _why(t, locale) for t in own]
+        traces.append(
+            go.Scatter(
+                x=[t.trial + 1 for t in own], y=[t.seconds for t in own], mode="lines+markers", hovertext=hover, hoverinfo="text", cliponaxis=False,
+                marker=mark(hue, shape, 9) | {"symbol": ["x-thin" if t.contended else shape for t in own]},
+                line={"color": hue, "width": 1, "dash": "solid" if arm == "speculative" else "dot"}, name=arm_of(arm, locale),
+            )
+        )  # fmt: skip
+    return traces
+
+
+def _why(trial: TrialFact, locale: str) -> str:
+    return f"<br>{safe(gettext('disturbed, not used', locale))}" if trial.contended else ""
+
+
+def _trial_axis(trials: list[TrialFact], locale: str) -> dict[str, object]:
+    last = max(t.trial for t in trials) + 1
+    step = max(1, -(-last // 6))
+    ticks = list(range(1, last + 1, step))
+    return {"tickmode": "array", "tickvals": ticks, "ticktext": [decimal(t, 0, locale) for t in ticks], "range": [0.5, last + 0.5]}
+
+
+def _seconds_axis(trials: list[TrialFact], locale: str) -> dict[str, object]:
+    top = max(t.seconds for t in trials) * 1.1 or 1.0
+    ticks = [top * k / 4 for k in range(5)]
+    return {"tickmode": "array", "tickvals": ticks, "ticktext": [number("seconds", t, 0, top, locale).value for t in ticks], "range": [0, top]}
+
+
+def _table(trials: list[TrialFact], locale: str) -> Table:
+    words = ("Pass", "Arm", "Seconds", "Other processes", "Used")
+    columns = tuple(gettext(text, locale) for text in words)
+    rows = []
+    for t in trials:
+        others = Shown("absent", why=gettext("could not be read", locale)) if t.others is None else plain_number("share", t.others, locale)
+        used = gettext("no, disturbed", locale) if t.contended else gettext("yes", locale)
+        rows.append((decimal(t.trial + 1, 0, locale), arm_of(t.arm, locale), plain_number("seconds", t.seconds, locale), others, used))
+    return Table(columns, tuple(rows))

@@ -1,0 +1,97 @@
+"""What a cell of a report says to a person: one of six states, already in words, so that templates and plots decide nothing."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from app.domain.estimate import Absent, Cell, Estimate, Figure, Refusal
+from app.domain.sentence import Sentence
+from app.reports.format import counted, estimate, number, say
+from app.reports.report import Contrast, Report
+from app.reports.translate import gettext
+
+State = Literal["value", "cannot tell", "suspect", "absent", "refused", "pending"]
+
+
+@dataclass(frozen=True)
+class Shown:
+    """`value`, `interval` and `n` are finished strings; `why` is the reason for what is missing or doubtful; `part` and `id` say whose number it is."""
+
+    state: State
+    id: str = ""
+    part: str = ""
+    value: str = ""
+    interval: str = ""
+    n: str = ""
+    why: str = ""
+    remedy: str = ""
+
+
+def show(cell: Cell, report: Report | None, locale: str) -> Shown:
+    """A cell as the report judges it: the headline is `cannot tell` when the verdict is, a figure of counts that do not close is suspect."""
+    if isinstance(cell, Refusal):
+        remedy = "" if cell.remedy is None else say(cell.remedy, locale)
+        return Shown("refused", cell.id, part_of(cell, locale), why=say(cell.reason, locale), remedy=remedy)
+    if isinstance(cell, Absent):
+        return Shown("absent", cell.id, part_of(cell, locale), why=say(cell.reason, locale))
+    shown = show_estimate(cell.unit, cell.pooled, locale, id=cell.id, part=part_of(cell, locale))
+    if report is None or shown.state == "absent":
+        return shown
+    doubt = suspicion(report)
+    if doubt is not None:
+        return _with(shown, "suspect", say(doubt, locale))
+    undecided = cell.id == report.headline and not cell.part and report.verdict.outcome == "cannot tell"
+    return _with(shown, "cannot tell", shown.why) if undecided else shown
+
+
+def _with(shown: Shown, state: State, why: str) -> Shown:
+    return Shown(state, shown.id, shown.part, shown.value, shown.interval, shown.n, why, shown.remedy)
+
+
+def show_estimate(unit: str, found: Estimate, locale: str, *, id: str = "", part: str = "") -> Shown:
+    """A bare estimate, with the reason in the interval's place where there is none."""
+    printed = estimate(unit, found, locale)
+    why = "" if found.reason is None else say(found.reason, locale)
+    if printed is None:
+        return Shown("absent", id, part, why=why)
+    return Shown("value", id, part, printed.value, printed.interval or "", counted(found.n, found.counted, locale), why)
+
+
+def show_contrast(contrast: Contrast, locale: str) -> Shown:
+    """A difference in points or a quotient of two runs, with its own interval."""
+    unit = "points" if contrast.kind == "difference" else "ratio"
+    return show_estimate(unit, contrast.estimate, locale, id=contrast.id)
+
+
+def suspicion(report: Report) -> Sentence | None:
+    """Why this report's counts are suspect; None when they close."""
+    return next((gate.sentence for gate in report.gates if gate.name in {"closure", "identity"} and gate.refused), None)
+
+
+def pending(why: str) -> Shown:
+    return Shown("pending", why=why)
+
+
+def missing(id: str, locale: str) -> Shown:
+    """A figure for which the report has no cell at all: said in words, since a blank would read as zero."""
+    return Shown("absent", id, why=gettext("not measured in this run", locale))
+
+
+def find(report: Report, id: str, locale: str, **part: str) -> Shown:
+    """The cell of a figure as the report judges it, or the words that it was not measured."""
+    cell = report.find(id, **part)
+    return missing(id, locale) if cell is None else show(cell, report, locale)
+
+
+def figures(report: Report, id: str) -> list[Figure]:
+    """All cells of an id that hold a number."""
+    return [cell for cell in report.cells if isinstance(cell, Figure) and cell.id == id and cell.pooled.point is not None]
+
+
+def part_of(cell: Figure | Refusal | Absent, locale: str) -> str:
+    """`profile code`, `position 2`: the narrowing in words."""
+    return ", ".join(f"{gettext(name, locale)} {gettext(value, locale)}" for name, value in cell.part.items())
+
+
+def plain_number(kind: str, value: float, locale: str) -> str:
+    """A single number without an interval, for the rows of one prompt or trial."""
+    return number(kind, value, locale=locale).value

@@ -1,0 +1,83 @@
+"""Names that people read for ids that programs read. `mark` only makes a text known to the extractor."""
+
+from app.domain.status import RunState
+from app.reports.translate import gettext
+
+
+def mark(text: str) -> str:
+    return text
+
+
+NAMES: dict[str, str] = {
+    "acceptance_rate": mark("Acceptance, V/D"),
+    "acceptance_rate_nodes": mark("Acceptance of tree nodes, V/D"),
+    "verified_per_position": mark("Kept per verified position"),
+    "accepted_per_round": mark("Accepted per round"),
+    "tokens_per_round": mark("Tokens per round"),
+    "tokens_per_target_forward": mark("Tokens per target forward"),
+    "tokens_per_forward_all": mark("Tokens per forward, all requests"),
+    "accepted_share": mark("Share of output that was drafted, A/E"),
+    "acceptance_at": mark("Acceptance at a position, of rounds that drafted so far"),
+    "acceptance_at_all_rounds": mark("Acceptance at a position, of all rounds"),
+    "acceptance_given_previous": mark("Acceptance at a position, given the previous was accepted"),
+    "acceptance_by_position": mark("Acceptance along the output"),
+    "acceptance_by_context": mark("Acceptance by context length"),
+    "draft_coverage": mark("Steps that carried a draft"),
+    "layer_passes_per_token": mark("Layer passes per token"),
+    "speedup_end_to_end": mark("Speed-up end to end"),
+    "speedup_decode": mark("Speed-up of decoding"),
+    "speedup_throughput": mark("Speed-up of throughput"),
+    "latency_ratio": mark("Latency ratio"),
+    "throughput": mark("Throughput"),
+    "time_per_output_token": mark("Time per output token"),
+    "delivery_gap": mark("Gap between deliveries"),
+    "ttft": mark("Time to first token"),
+    "request_latency": mark("Request latency"),
+    "queueing": mark("Queueing"),
+    "draft_cost": mark("Cost of a draft, in plain steps"),
+    "verify_cost": mark("Cost of a verification, in plain steps"),
+    "predicted_speedup": mark("Predicted speed-up"),
+    "break_even_acceptance": mark("Break-even acceptance"),
+    "break_even_load": mark("Break-even load"),
+    "fertility": mark("Fertility"),
+    "chars_per_round": mark("Characters per round"),
+    "window_speedup": mark("Speed-up by window"),
+    "memory_overhead": mark("Memory overhead"),
+    "losslessness": mark("Losslessness"),
+    "control_ratio": mark("Control against plain"),
+}
+
+STATES: dict[str, str] = {
+    RunState.QUEUED: mark("queued"),
+    RunState.LEASED: mark("starting"),
+    RunState.RUNNING: mark("running"),
+    RunState.SUCCEEDED: mark("finished"),
+    RunState.FAILED: mark("failed"),
+    RunState.CANCELLED: mark("cancelled"),
+}
+
+OUTCOMES: dict[str, str] = {
+    "pays": mark("pays"),
+    "does not pay": mark("does not pay"),
+    "cannot tell": mark("cannot tell"),
+    "refused": mark("refused"),
+}
+
+ARMS: dict[str, str] = {"plain": mark("plain"), "speculative": mark("speculative"), "control": mark("control")}
+
+
+def name_of(id: str, locale: str) -> str:
+    """The name of a figure, or its id where it has none."""
+    return gettext(NAMES.get(id, id), locale)
+
+
+def state_of(state: str, locale: str) -> str:
+    return gettext(STATES.get(state, state), locale)
+
+
+def outcome_of(outcome: str, locale: str) -> str:
+    return gettext(OUTCOMES.get(outcome, outcome), locale)
+
+
+def arm_of(arm: str, locale: str) -> str:
+    return gettext(ARMS.get(arm, arm), locale)

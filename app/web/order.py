@@ -1,0 +1,171 @@
+"""The submit form as an order: one spec per language that was asked for, or what has to be corrected first."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import ValidationError
+
+from app.domain.catalogue import OfferedModel, OfferedSuite, Part
+from app.domain.language import standard_tag
+from app.domain.spec import RunSpec
+from app.reports.translate import gettext
+from app.reports.words import mark
+from app.runners_registry.schemas import Catalogue
+from app.web.schema_form import values
+
+HOW_LONG: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "max_new_tokens": {"type": "integer", "minimum": 2, "maximum": 8192, "default": 64, "title": mark("Tokens per answer")},
+        "trials": {
+            "type": "integer", "minimum": 1, "maximum": 50, "default": 3, "title": mark("Blocks of trials"),
+            "description": mark("A block holds two plain and two speculative passes."),
+        },
+        "margin": {
+            "type": "number", "minimum": 0, "maximum": 0.5, "default": 0.02, "title": mark("Margin"),
+            "description": mark("A drafter pays when the whole interval lies above 1 plus this."),
+        },
+        "seed": {"type": "integer", "minimum": 0, "maximum": 2**31 - 1, "default": 1, "title": mark("Seed")},
+        "temperature": {"type": "number", "minimum": 0, "maximum": 10, "default": 0, "title": mark("Temperature"), "description": mark("0 is greedy.")},
+    },
+}  # fmt: skip
+LOAD: dict[str, Any] = {
+    "properties": {"concurrency": {"type": "integer", "minimum": 1, "maximum": 256, "default": 1, "title": mark("Requests at once")}}
+}
+LIMIT: dict[str, Any] = {
+    "properties": {
+        "limit": {
+            "type": "integer", "minimum": 1, "maximum": 10_000, "title": mark("Prompts at most"),
+            "description": mark("Taken evenly over the profiles; empty means all."),
+        }
+    }
+}  # fmt: skip
+# Where a spec's field is on the form: errors of the API find their way back by this.
+_PLACES = {"suite.limit": "limit", "suite.id": "suite", "suite.profiles": "suite", "load.concurrency": "concurrency", "sampling.seed": "seed"}
+_PLACES |= {"sampling.temperature": "temperature", "model": "model", "drafter": "drafter", "controller": "controller"}
+
+
+@dataclass(frozen=True)
+class Order:
+    """`specs` is empty while there are errors; errors are {field name: sentence}."""
+
+    specs: tuple[RunSpec, ...] = ()
+    languages: tuple[str, ...] = ()
+    errors: Mapping[str, str] = field(default_factory=dict)
+
+
+def key_of(model: OfferedModel) -> str:
+    """How a model is named in the form."""
+    return f"{model.source}:{model.name}" + (f"#{model.file}" if model.file else "")
+
+
+def read(typed: Mapping[str, str], also: Sequence[str], profiles: Sequence[str], catalogue: Catalogue, locale: str) -> Order:
+    """Everything wrong is found at once; nothing is guessed for what was left empty."""
+    errors: dict[str, str] = {}
+    body: dict[str, Any] = _parts(typed, catalogue, errors, locale)
+    body |= _measure(typed, errors, locale)
+    body["suite"] = _suite(typed, profiles, catalogue, errors, locale)
+    body["tokenizer"] = _needed(
+        typed, "tokenizer", mark("Name the tokenizer of the model, for example %(example)s."), errors, locale, example=_example(catalogue)
+    )
+    languages = _languages(typed, also, errors, locale)
+    if errors:
+        return Order((), languages, errors)
+    specs: list[RunSpec] = []
+    for language in languages:
+        try:
+            specs.append(RunSpec.model_validate(body | {"language": language}))
+        except ValidationError as error:
+            errors |= {place(".".join(map(str, item["loc"]))): item["msg"].removeprefix("Value error, ") for item in error.errors()}
+    return Order(() if errors else tuple(specs), languages, errors)
+
+
+def place(path: str) -> str:
+    """The form field of a spec's field: "suite.limit" -> "limit", "drafter.params.max_ngram" -> "drafter"."""
+    return next((name for start, name in _PLACES.items() if path == start or path.startswith(start + ".")), path.split(".")[0])
+
+
+def _example(catalogue: Catalogue) -> str:
+    return catalogue.models[0].tokenizer if catalogue.models else "HuggingFaceTB/SmolLM2-135M-Instruct"
+
+
+def _needed(typed: Mapping[str, str], name: str, words: str, errors: dict[str, str], locale: str, **fill: str) -> str:
+    text = typed.get(name, "").strip()
+    if not text:
+        errors[name] = gettext(words, locale) % fill
+    return text
+
+
+def _languages(typed: Mapping[str, str], also: Sequence[str], errors: dict[str, str], locale: str) -> tuple[str, ...]:
+    """The language and those checked beside it, each once, in the order of the form."""
+    first = _needed(typed, "language", mark("Enter the language of the prompts as a tag, for example ru."), errors, locale)
+    found: list[str] = []
+    for text in [first, *also]:
+        if not text:
+            continue
+        try:
+            found.append(standard_tag(text))
+        except ValueError:
+            words = gettext("%(text)s is not a language tag; enter one such as ru or en.", locale)
+            errors["language"] = words % {"text": text}
+    return tuple(dict.fromkeys(found))
+
+
+def _parts(typed: Mapping[str, str], catalogue: Catalogue, errors: dict[str, str], locale: str) -> dict[str, Any]:
+    body: dict[str, Any] = {}
+    model = next((m for m in catalogue.models if key_of(m) == typed.get("model")), None)
+    if model is None:
+        errors["model"] = gettext("Choose a model that a runner offers.", locale)
+    else:
+        names = {"hub": "repository", "path": "path", "package": "package"}
+        source = {"source": model.source, names[model.source]: model.name, "file": model.file, "dtype": typed.get("dtype") or "auto"}
+        body["model"] = source
+        body["chat_template"] = "model" if model.chat_template else "none"
+    for kind, parts in (("drafter", catalogue.drafters), ("controller", catalogue.controllers)):
+        body[kind] = _part(kind, parts, typed, errors, locale)
+    if typed.get("verifier"):
+        body["verifier"] = _part("verifier", catalogue.verifiers, typed, errors, locale)
+    if catalogue.engines:
+        body["engine"] = typed.get("engine") or catalogue.engines[0]
+    return body
+
+
+def _part(kind: str, parts: Sequence[Part], typed: Mapping[str, str], errors: dict[str, str], locale: str) -> dict[str, Any]:
+    chosen = next((part for part in parts if part.name == typed.get(kind)), None)
+    if chosen is None:
+        names = ", ".join(part.name for part in parts)
+        errors[kind] = gettext("Choose one of: %(options)s.", locale) % {"options": names}
+        return {"name": typed.get(kind, "")}
+    params, wrong = values(f"{kind}.{chosen.name}.", chosen.schema_, typed, locale)
+    errors |= wrong
+    return {"name": chosen.name, "params": params}
+
+
+def _suite(typed: Mapping[str, str], profiles: Sequence[str], catalogue: Catalogue, errors: dict[str, str], locale: str) -> dict[str, Any]:
+    suite = next((s for s in catalogue.suites if s.id == typed.get("suite")), None)
+    if suite is None:
+        errors["suite"] = gettext("Choose the prompts.", locale)
+        return {}
+    limits, wrong = values("", LIMIT, typed, locale)
+    errors |= wrong
+    kept = [p for p in suite.profiles if f"{suite.id}/{p}" in profiles]
+    if not kept:
+        errors["suite"] = gettext("Choose at least one profile of text.", locale)
+    return {"id": suite.id, "profiles": None if len(kept) == len(suite.profiles) else kept} | limits
+
+
+def _measure(typed: Mapping[str, str], errors: dict[str, str], locale: str) -> dict[str, Any]:
+    load, wrong = values("", LOAD, typed, locale)
+    long, more = values("", HOW_LONG, typed, locale)
+    errors |= wrong | more
+    sampling = {name: long.pop(name) for name in ("seed", "temperature") if name in long}
+    return long | {"load": load, "sampling": sampling}
+
+
+def prompts_of(spec: RunSpec, suites: Sequence[OfferedSuite]) -> int | None:
+    """How many prompts a spec takes, as far as the offer says it: profiles are not counted apart, so a part of them gives None."""
+    suite = next((s for s in suites if s.id == spec.suite.id), None)
+    if suite is None or spec.suite.profiles is not None:
+        return spec.suite.limit
+    return min(suite.prompts, spec.suite.limit or suite.prompts)

@@ -1,0 +1,131 @@
+"""Two or more runs side by side: the answer, where the passports differ, and only then the figures."""
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Depends, Query, Request
+from fastapi.responses import Response
+
+from app.comparisons.service import Comparisons, comparisons_service
+from app.domain.status import FINAL
+from app.errors import InvalidInput
+from app.reports.figures import fertility, forest, positions, profiles, throughput
+from app.reports.figures.base import Table
+from app.reports.format import say
+from app.reports.report import Comparison, Report
+from app.reports.shown import Shown, find, part_of, show_contrast
+from app.reports.translate import gettext
+from app.reports.words import name_of
+from app.runs.schemas import RunSummary
+from app.runs.service import Runs, runs_service
+from app.web import passport, progress
+from app.web.pages.run import refused
+from app.web.preferences import locale_of
+from app.web.render import page
+
+router = APIRouter(include_in_schema=False)
+MOST = 8
+KEY_FIGURES = ("acceptance_rate", "tokens_per_target_forward")
+POSITIONS = {"at": "of rounds that drafted so far", "all": "of all rounds", "given": "given the previous was accepted"}
+
+
+@router.get("/compare")
+async def compare_page(
+    request: Request,
+    comparisons: Annotated[Comparisons, Depends(comparisons_service)],
+    service: Annotated[Runs, Depends(runs_service)],
+    runs: Annotated[list[str], Query(max_length=MOST)] = [],  # noqa: B006
+    position: str = "at",
+) -> Response:
+    ids, locale = _ids(runs), locale_of(request)
+    if len(ids) < 2:
+        return page(request, "compare_choose.html", chosen=ids)
+    states = [await service.get(id) for id in ids]
+    if any(run.state not in FINAL for run in states):
+        return page(request, "compare_wait.html", **waiting(states, locale))
+    found = await comparisons.compare(ids)
+    return page(request, "compare.html", **view(found, ids, position, locale))
+
+
+def waiting(states: Sequence[RunSummary], locale: str) -> dict[str, Any]:
+    """Each run's progress, while there is nothing to compare yet."""
+    rows = [(run, None if run.state in FINAL else progress.show(run, locale)) for run in states]
+    ids = [run.id for run in states]
+    return {"rows": rows, "ids": ids, "permalink": address(ids), "left": sum(shown is not None for _, shown in rows)}
+
+
+
+def _ids(asked: Sequence[str]) -> list[int]:
+    """`runs=41,42` and `runs=41&runs=42` are the same. Raises InvalidInput for what is no number."""
+    texts = [text for item in asked for text in item.split(",") if text.strip()]
+    if not all(text.strip().isdigit() and len(text.strip()) < 16 for text in texts) or len(texts) > MOST:
+        raise InvalidInput(f"Name up to {MOST} runs by their numbers, for example /compare?runs=41,42.")
+    return list(dict.fromkeys(int(text) for text in texts))
+
+
+def address(ids: Sequence[int], **more: str) -> str:
+    return "/compare?" + urlencode({"runs": ",".join(map(str, ids))} | more, safe=",")
+
+
+def view(found: Comparison, ids: Sequence[int], position: str, locale: str) -> dict[str, Any]:
+    reports = found.reports
+    plots = [
+        forest.build(reports, locale),
+        profiles.build(reports, locale, found.contrasts),
+        positions.build(reports, locale, position),
+        fertility.build(reports, locale, found.contrasts),
+        throughput.build(reports, locale),
+    ]
+    return {
+        "comparison": found,
+        "reports": reports,
+        "title": f"{say(found.answer, locale)} · {', '.join(f'#{id}' for id in ids)}",
+        "verdicts": [(r, forest.said(find(r, r.headline, locale), r, locale)) for r in reports],
+        "key_table": key_table(found, locale),
+        "differences": passport.side_by_side(found, locale),
+        "passports": [(r, passport.compact(r, locale)) for r in reports],
+        "plots": plots,
+        "toggles": [(gettext(text, locale), address(ids, position=key) + "#plot-positions", key == position) for key, text in POSITIONS.items()],
+        "figures": figures_table(found, locale),
+        "refused": refused(reports, locale),
+        "swap": address([ids[1], ids[0], *ids[2:]]),
+        "permalink": address(ids),
+        "twin": "/api/v1/comparisons?" + urlencode({"runs": ",".join(map(str, ids))}, safe=","),
+    }
+
+
+def key_table(found: Comparison, locale: str) -> Table:
+    """Speed-up and acceptance first and next to each other; then what a token carries; the contrast of the first against the second last."""
+    keys: list[tuple[str, dict[str, str]]] = [(found.reports[0].headline, {}), *[(id, {}) for id in KEY_FIGURES]]
+    keys += [("fertility", {"text": "prompts", "per": "word"}), ("chars_per_round", {}), ("throughput", {"arm": "speculative", "of": "characters"})]
+    return _table(found, keys, locale)
+
+
+def _table(found: Comparison, keys: Sequence[tuple[str, dict[str, str]]], locale: str) -> Table:
+    contrasted = len(found.reports) == 2 or bool(found.contrasts)
+    rows: list[tuple[str | Shown, ...]] = []
+    for id, part in keys:
+        cells = [r.find(id, **part) for r in found.reports]
+        narrowed = next((part_of(c, locale) for c in cells if c is not None), "")
+        row: list[str | Shown] = [name_of(id, locale) + (f", {narrowed}" if narrowed else ""), *[find(r, id, locale, **part) for r in found.reports]]
+        if contrasted:
+            row.append(_contrast(found, id, part, locale))
+        rows.append(tuple(row))
+    columns = [gettext("Figure", locale), *[heading(r) for r in found.reports]]
+    return Table((*columns, gettext("first against second", locale)) if contrasted else tuple(columns), tuple(rows))
+
+
+def _contrast(found: Comparison, id: str, part: dict[str, str], locale: str) -> Shown:
+    contrast = next((c for c in found.contrasts if c.id == id and c.part == part), None)
+    return Shown("absent", id, why=gettext("not contrasted", locale)) if contrast is None else show_contrast(contrast, locale)
+
+
+def heading(report: Report) -> str:
+    mark = {"ru": " ●", "en": " ■"}.get(report.spec.language.split("-")[0], "")
+    return f"{report.spec.language}{mark} · {report.spec.drafter.name} · #{report.run}"
+
+
+def figures_table(found: Comparison, locale: str) -> Table:
+    keys = list(dict.fromkeys((cell.id, tuple(cell.part.items())) for r in found.reports for cell in r.cells))
+    return _table(found, [(id, dict(part)) for id, part in keys], locale)

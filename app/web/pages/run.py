@@ -1,0 +1,233 @@
+"""One run: its progress while it is measured, its report when it is done."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Request
+from fastapi.responses import RedirectResponse, Response, StreamingResponse
+from fastapi.sse import format_sse_event
+
+from app.access.principal import Submitter
+from app.domain.estimate import Refusal
+from app.domain.status import FINAL, RunState
+from app.reports.figures import fertility, forest, positions, profiles, throughput, trials
+from app.reports.figures.base import Plot, Table
+from app.reports.format import counted, decimal, duration, number, say
+from app.reports.report import Losslessness, Report
+from app.reports.shown import Shown, find, missing, part_of, pending, plain_number, show
+from app.reports.translate import gettext, ngettext
+from app.reports.words import name_of
+from app.runs.schemas import RunSummary
+from app.runs.service import Runs, runs_service
+from app.web import passport, progress
+from app.web.preferences import locale_of
+from app.web.render import HEADERS, fragment, page
+
+router = APIRouter(include_in_schema=False)
+POLL_SECONDS = 1.0
+PING_SECONDS = 15.0
+
+
+@dataclass(frozen=True)
+class Refused:
+    """`title` names the figures, `count` counts them."""
+
+    title: str
+    count: int
+    field: str
+    reason: str
+    remedy: str
+
+
+@router.get("/runs/{run_id}")
+async def run_page(run_id: int, request: Request, runs: Annotated[Runs, Depends(runs_service)], position: str = "at") -> Response:
+    locale = locale_of(request)
+    summary = await runs.get(run_id)
+    report = await runs.report(run_id)
+    events = await runs.events(run_id, 0)
+    context = view(summary, report, locale, position)
+    return page(request, "run.html", events=events, **context)
+
+
+@router.post("/runs/{run_id}/cancel")
+async def cancel(run_id: int, principal: Submitter, runs: Annotated[Runs, Depends(runs_service)]) -> Response:
+    await runs.cancel(run_id, principal=principal)
+    return RedirectResponse(f"/runs/{run_id}", status_code=303)
+
+
+@router.get("/runs/{run_id}/stream")
+async def stream(run_id: int, request: Request, runs: Annotated[Runs, Depends(runs_service)]) -> StreamingResponse:
+    """The whole state at once, then whatever changes, then `final`. A dropped tab that reconnects has missed nothing."""
+    await runs.get(run_id)
+    headers = HEADERS | {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+    return StreamingResponse(_changes(run_id, runs, locale_of(request)), media_type="text/event-stream", headers=headers)
+
+
+async def _changes(run_id: int, runs: Runs, locale: str) -> AsyncIterator[bytes]:
+    last, stage, quiet = "", "", 0.0
+    while True:
+        summary = await runs.get(run_id)
+        shown = progress.show(summary, locale)
+        body = fragment("_progress.html", locale, run=summary, progress=shown)
+        if shown.stage != stage:
+            stage = shown.stage
+            yield format_sse_event(event="stage", data_str=fragment("_stage.html", locale, text=stage))
+        if body != last:
+            last, quiet = body, 0.0
+            yield format_sse_event(event="progress", data_str=body)
+        if summary.state in FINAL:
+            yield format_sse_event(event="final", data_str=str(summary.state))
+            return
+        if quiet >= PING_SECONDS:
+            quiet = 0.0
+            yield format_sse_event(comment="alive")
+        await asyncio.sleep(POLL_SECONDS)
+        quiet += POLL_SECONDS
+
+
+def view(summary: RunSummary, report: Report, locale: str, position: str) -> dict[str, Any]:
+    """Everything that the template prints, in words."""
+    final = summary.state in FINAL
+    plots = [
+        forest.build([report], locale),
+        positions.build([report], locale, position),
+        profiles.build([report], locale),
+        fertility.build([report], locale),
+        throughput.build([report], locale),
+        trials.build(report, locale),
+    ]
+    return {
+        "run": summary,
+        "report": report,
+        "final": final,
+        "progress": progress.show(summary, locale),
+        "title": title(summary, report, locale),
+        "tiles": tiles(summary, report, locale),
+        "passport": passport.compact(report, locale),
+        "full_passport": passport.full(report, locale),
+        "plots": [p for p in plots if final and (p.figure or p.empty)] if final else [],
+        "toggles": _toggles(summary.id, position, locale),
+        "refused": refused([report], locale),
+        "figures": all_figures([report], locale),
+        "prompts": prompts(report, locale),
+        "environment": environment(report, locale),
+        "twin": f"/api/v1/runs/{summary.id}/report",
+    }
+
+
+def title(summary: RunSummary, report: Report, locale: str) -> str:
+    """The answer first, so that a tab can be read."""
+    spec = summary.spec
+    answer = report.verdict.outcome if summary.state == RunState.SUCCEEDED else progress.state_word(summary)
+    return f"{gettext(answer, locale)} · {spec.drafter.name} · {spec.language} · {gettext('load', locale)} {spec.load.concurrency} · #{summary.id}"
+
+
+def tiles(summary: RunSummary, report: Report, locale: str) -> list[tuple[str, Shown, str]]:
+    """Speed-up and acceptance side by side, the ceiling and the output beside them: always four, so that nothing jumps when results arrive."""
+    ids = (report.headline, "acceptance_rate", "tokens_per_target_forward")
+    if summary.state not in FINAL:
+        waits = pending(progress.show(summary, locale).waits)
+        return [*[(name_of(id, locale), waits, "") for id in ids], (gettext("Output", locale), waits, "")]
+    found = [(name_of(id, locale), find(report, id, locale), _note(report, id, locale)) for id in ids]
+    return [*found, (gettext("Output", locale), output(report.losslessness, locale), "")]
+
+
+def _note(report: Report, id: str, locale: str) -> str:
+    if id != "acceptance_rate":
+        return ""
+    bar = find(report, "break_even_acceptance", locale)
+    return gettext("break-even %(value)s", locale) % {"value": bar.value} if bar.value else ""
+
+
+def output(found: Sequence[Losslessness], locale: str) -> Shown:
+    """Whether the output stayed the same, token for token, in the precision that was timed."""
+    if not found:
+        return missing("losslessness", locale)
+    first = found[0]
+    words = gettext("unchanged", locale) if first.equal == first.n else gettext("changed", locale)
+    text = gettext("%(equal)s of %(requests)s equal to plain, token for token, in %(dtype)s", locale) % {
+        "equal": decimal(first.equal, 0, locale),
+        "requests": counted(first.n, "requests", locale),
+        "dtype": first.dtype,
+    }
+    if first.first_divergence is not None:
+        text += "; " + gettext("the first difference is at token %(position)s", locale) % {"position": decimal(first.first_divergence, 0, locale)}
+    return Shown("value", "losslessness", value=words, n=text)
+
+
+def refused(reports: Sequence[Report], locale: str) -> list[Refused]:
+    """A gate that refuses forty figures for one reason is one entry that counts them and names the first."""
+    by_reason: dict[tuple[int, str, str, str], list[str]] = {}
+    for report in reports:
+        for cell in report.cells:
+            if isinstance(cell, Refusal):
+                remedy = "" if cell.remedy is None else say(cell.remedy, locale)
+                narrowed = part_of(cell, locale)
+                name = name_of(cell.id, locale) + (f", {narrowed}" if narrowed else "")
+                by_reason.setdefault((report.run, cell.field, say(cell.reason, locale), remedy), []).append(name)
+    return [Refused(_listed(names, run, locale), len(names), *rest) for (run, *rest), names in by_reason.items()]
+
+
+def _listed(names: list[str], run: int, locale: str) -> str:
+    where = gettext("run %(run)s", locale) % {"run": run}
+    if len(names) <= 4:
+        return f"{'; '.join(names)} ({where})"
+    rest = ngettext("%(n)s more figure", "%(n)s more figures", len(names) - 3, locale) % {"n": decimal(len(names) - 3, 0, locale)}
+    return f"{'; '.join(names[:3])}; {rest} ({where})"
+
+
+def all_figures(reports: Sequence[Report], locale: str) -> Table:
+    """Every cell of every report in the order of the catalogue, one row per figure and part."""
+    keys = list(dict.fromkeys((cell.id, tuple(cell.part.items())) for r in reports for cell in r.cells))
+    rows: list[tuple[str | Shown, ...]] = []
+    for id, part in keys:
+        cells = [r.find(id, **dict(part)) for r in reports]
+        narrowed = next((part_of(c, locale) for c in cells if c is not None), "")
+        name = name_of(id, locale) + (f", {narrowed}" if narrowed else "")
+        rows.append((name, *[missing(id, locale) if c is None else show(c, r, locale) for c, r in zip(cells, reports, strict=True)]))
+    names = [f"{r.spec.language} · {r.spec.drafter.name} · #{r.run}" for r in reports]
+    return Table((gettext("Figure", locale), *names), tuple(rows))
+
+
+def prompts(report: Report, locale: str) -> Table:
+    """One row per prompt: for looking, not for quoting."""
+    words = ("Prompt", "Profile", "Speed-up", "Drafted", "Kept", "Rounds", "Output tokens", "Answer")
+    rows = []
+    for row in report.prompts:
+        nothing = Shown("absent", why=gettext("no pair", locale))
+        speed = nothing if row.speedup is None else plain_number("ratio", row.speedup, locale)
+        loops = gettext("loops", locale) if row.degenerate else ""
+        answer = ", ".join(text for text in (row.answer_language or gettext("undetermined", locale), loops) if text)
+        counts = [decimal(n, 0, locale) for n in (row.drafted, row.verified, row.rounds, row.emitted)]
+        rows.append((row.prompt, row.profile, speed, *counts, answer))
+    return Table(tuple(gettext(word, locale) for word in words), tuple(rows))
+
+
+def environment(report: Report, locale: str) -> list[tuple[str, str]]:
+    found = report.environment
+    if found is None:
+        return []
+    rows = [
+        (gettext("device", locale), found.device),
+        (gettext("cores", locale), decimal(found.cores, 0, locale)),
+        (gettext("threads", locale), decimal(found.threads, 0, locale)),
+        (gettext("memory", locale), number("bytes", found.memory_bytes, locale=locale).value),
+        (gettext("system", locale), found.system),
+        *sorted(found.versions.items()),
+        *sorted(found.details.items()),
+    ]
+    if report.warmup is not None:
+        steady = gettext("steady after %(time)s", locale) if report.warmup.steady else gettext("not steady after %(time)s", locale)
+        rows.append((gettext("warm-up", locale), steady % {"time": duration(report.warmup.seconds, locale)}))
+    return rows
+
+
+def _toggles(run_id: int, position: str, locale: str) -> list[tuple[str, str, bool]]:
+    names = {"at": "of rounds that drafted so far", "all": "of all rounds", "given": "given the previous was accepted"}
+    chosen = position if position in names else "at"
+    return [(gettext(text, locale), f"/runs/{run_id}?position={key}#plot-positions", key == chosen) for key, text in names.items()]
+
+
+__all__ = ["Plot", "router"]

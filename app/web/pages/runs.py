@@ -1,0 +1,130 @@
+"""All runs: counts that are filters, facets with counts, one table in which speed-up and acceptance never part."""
+
+from dataclasses import dataclass
+from typing import Annotated, Any
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Depends, Query, Request
+from fastapi.responses import Response
+
+from app.domain.estimate import Cell
+from app.domain.status import RunState
+from app.reports.format import decimal
+from app.reports.shown import Shown, missing, pending, show
+from app.reports.translate import gettext, ngettext
+from app.reports.words import OUTCOMES, STATES
+from app.runs.schemas import RunFilter, RunPage, RunSummary
+from app.runs.service import Runs, runs_service
+from app.web.preferences import locale_of
+from app.web.progress import state_word
+from app.web.render import page
+
+router = APIRouter(include_in_schema=False)
+FACETS = ("language", "drafter", "outcome", "state")
+
+
+@dataclass(frozen=True)
+class Choice:
+    name: str
+    count: str
+    address: str
+    current: bool
+
+
+@dataclass(frozen=True)
+class Row:
+    run: RunSummary
+    state: str
+    speedup: Shown
+    acceptance: Shown
+
+
+@router.get("/runs")
+async def runs_page(
+    request: Request,
+    runs: Annotated[Runs, Depends(runs_service)],
+    language: Annotated[str | None, Query(max_length=64)] = None,
+    drafter: Annotated[str | None, Query(max_length=64)] = None,
+    outcome: Annotated[str | None, Query(max_length=32)] = None,
+    state: Annotated[str | None, Query(max_length=32)] = None,
+    cursor: Annotated[str | None, Query(max_length=256)] = None,
+) -> Response:
+    locale = locale_of(request)
+    chosen = {"language": language, "drafter": drafter, "outcome": outcome, "state": state}
+    asked = {name: value for name, value in chosen.items() if value}
+    found = await runs.page(RunFilter.model_validate(asked | ({"cursor": cursor} if cursor else {})))
+    return page(request, "runs.html", **view(found, asked, locale))
+
+
+def view(found: RunPage, asked: dict[str, str], locale: str) -> dict[str, Any]:
+    return {
+        "question": question(asked, locale),
+        "rows": [row(run, locale) for run in found.items],
+        "facets": [(gettext(name, locale), facet(name, found.facets.get(name, {}), asked, locale)) for name in FACETS if found.facets.get(name)],
+        "counts": counts(found, locale),
+        "hidden": hidden(found, locale),
+        "asked": asked,
+        "next": "/runs?" + urlencode(asked | {"cursor": found.next_cursor}) if found.next_cursor else None,
+        "twin": "/api/v1/runs" + ("?" + urlencode(asked) if asked else ""),
+        "total": found.total,
+    }
+
+
+def question(asked: dict[str, str], locale: str) -> str:
+    """The filter in words, or the question of the page."""
+    if not asked:
+        return gettext("What has been measured?", locale)
+    words = ", ".join(_word(name, value, locale) for name, value in asked.items())
+    return gettext("Runs: %(filter)s", locale) % {"filter": words}
+
+
+def _word(name: str, value: str, locale: str) -> str:
+    return gettext({"outcome": OUTCOMES, "state": STATES}.get(name, {}).get(value, value), locale)
+
+
+def counts(found: RunPage, locale: str) -> list[tuple[str, str]]:
+    """The sentence of the page in pieces that are links: (text, address)."""
+    outcomes, states = found.facets.get("outcome", {}), found.facets.get("state", {})
+    pieces = [
+        (states.get(RunState.SUCCEEDED, 0), "state=succeeded", lambda n: ngettext("%(n)s finished", "%(n)s finished", n, locale)),
+        (outcomes.get("pays", 0), "outcome=pays", lambda n: ngettext("%(n)s pays", "%(n)s pay", n, locale)),
+        (outcomes.get("does not pay", 0), "outcome=does+not+pay", lambda n: ngettext("%(n)s does not pay", "%(n)s do not pay", n, locale)),
+        (outcomes.get("cannot tell", 0), "outcome=cannot+tell", lambda n: ngettext("%(n)s cannot tell", "%(n)s cannot tell", n, locale)),
+        (outcomes.get("refused", 0), "outcome=refused", lambda n: ngettext("%(n)s has figures refused", "%(n)s have figures refused", n, locale)),
+        (states.get(RunState.RUNNING, 0) + states.get(RunState.LEASED, 0), "state=running", lambda n: ngettext("%(n)s is running", "%(n)s are running", n, locale)),
+        (states.get(RunState.QUEUED, 0), "state=queued", lambda n: ngettext("%(n)s waits", "%(n)s wait", n, locale)),
+        (states.get(RunState.FAILED, 0), "state=failed", lambda n: ngettext("%(n)s failed", "%(n)s failed", n, locale)),
+    ]  # fmt: skip
+    return [(say(n) % {"n": decimal(n, 0, locale)}, f"/runs?{query}") for n, query, say in pieces if n]
+
+
+def facet(name: str, values: dict[str, int], asked: dict[str, str], locale: str) -> list[Choice]:
+    """One link per value; the chosen one leads back to all."""
+    found = []
+    for value, count in sorted(values.items(), key=lambda item: (-item[1], item[0])):
+        current = asked.get(name) == value
+        rest = {k: v for k, v in asked.items() if k != name}
+        query = urlencode(rest if current else rest | {name: value})
+        found.append(Choice(_word(name, value, locale), decimal(count, 0, locale), f"/runs?{query}" if query else "/runs", current))
+    return found
+
+
+def hidden(found: RunPage, locale: str) -> str:
+    if not found.hidden:
+        return ""
+    text = ngettext("%(n)s run is hidden by this filter.", "%(n)s runs are hidden by this filter.", found.hidden, locale)
+    return text % {"n": decimal(found.hidden, 0, locale)}
+
+
+def row(run: RunSummary, locale: str) -> Row:
+    waits = pending(gettext(state_word(run), locale))
+    cells = [_cell(run.speedup, waits, "", run, locale), _cell(run.acceptance, waits, "acceptance_rate", run, locale)]
+    if cells[0].state == "refused" and cells[1].why == cells[0].why:
+        cells[1] = Shown("refused", cells[1].id, why=gettext("refused for the same reason", locale))
+    return Row(run, gettext(state_word(run), locale), *cells)
+
+
+def _cell(cell: Cell | None, waits: Shown, id: str, run: RunSummary, locale: str) -> Shown:
+    if cell is not None:
+        return show(cell, None, locale)
+    return missing(id, locale) if run.state == RunState.SUCCEEDED else waits

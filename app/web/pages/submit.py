@@ -1,0 +1,182 @@
+"""The order form, drawn from what live runners offer."""
+
+import secrets
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Request
+from fastapi.responses import RedirectResponse, Response
+from starlette.datastructures import FormData
+
+from app.access.principal import Principal, Submitter
+from app.domain.catalogue import Part
+from app.domain.spec import RunSpec
+from app.errors import AppError
+from app.reports.format import counted, decimal
+from app.reports.translate import gettext, language_name, ngettext
+from app.runners_registry.schemas import Catalogue
+from app.runners_registry.service import Registry, registry_service
+from app.runs.service import Runs, runs_service
+from app.web.command import submit_line
+from app.web.order import HOW_LONG, LIMIT, LOAD, Order, key_of, place, prompts_of, read
+from app.web.preferences import locale_of
+from app.web.render import fragment, page
+from app.web.schema_form import Field, fields
+
+router = APIRouter(include_in_schema=False)
+CatalogueService = Annotated[Registry, Depends(registry_service)]
+
+
+@dataclass(frozen=True)
+class Option:
+    """A part that can be chosen, with the fields of its parameters."""
+
+    value: str
+    title: str
+    summary: str
+    fields: tuple[Field, ...]
+    chosen: bool
+
+
+@router.get("/submit")
+async def form_page(request: Request, registry: CatalogueService) -> Response:
+    catalogue = await registry.catalogue()
+    typed = {name: value for name, value in request.query_params.items() if name != "lang"}
+    return page(request, "submit.html", **view(catalogue, _defaults(catalogue) | typed, [], _all_profiles(catalogue), {}, locale_of(request)))
+
+
+@router.post("/submit")
+async def submit(request: Request, principal: Submitter, registry: CatalogueService, runs: Annotated[Runs, Depends(runs_service)]) -> Response:
+    locale, catalogue = locale_of(request), await registry.catalogue()
+    typed, also, profiles = _typed(await request.form())
+    order = read(typed, also, profiles, catalogue, locale)
+    errors = dict(order.errors)
+    if not errors:
+        try:
+            made = [await _queue(spec, runs, principal, typed) for spec in order.specs]
+            return RedirectResponse(f"/runs/{made[0]}" if len(made) == 1 else f"/compare?runs={','.join(map(str, made))}", status_code=303)
+        except AppError as refusal:
+            errors = _errors(refusal)
+    return page(request, "submit.html", status=422, **view(catalogue, typed, also, profiles, errors, locale))
+
+
+@router.post("/submit/preview")
+async def preview(request: Request, registry: CatalogueService) -> Response:
+    """What the form would do as it stands; an unfinished form is no error here."""
+    locale, catalogue = locale_of(request), await registry.catalogue()
+    typed, also, profiles = _typed(await request.form())
+    order = read(typed, also, profiles, catalogue, locale)
+    return Response(fragment("_order.html", locale, order=summary(order, catalogue, locale)), media_type="text/html")
+
+
+async def _queue(spec: RunSpec, runs: Runs, principal: Principal, typed: Mapping[str, str]) -> int:
+    # The key lies in the form, so a second click on the button makes no second run.
+    key = f"form-{typed.get('key') or secrets.token_hex(8)}-{spec.language}"
+    run, _ = await runs.submit(spec, principal=principal, idempotency_key=key)
+    return run.id
+
+
+def _typed(form: FormData) -> tuple[dict[str, str], list[str], list[str]]:
+    texts = {name: value for name, value in form.multi_items() if isinstance(value, str)}
+    return texts, [v for v in form.getlist("also") if isinstance(v, str)], [v for v in form.getlist("profiles") if isinstance(v, str)]
+
+
+def _errors(refusal: AppError) -> dict[str, str]:
+    """A refusal of the service at the field that it names; what it does not place stands at the top."""
+    found = {place(item.get("pointer", "").lstrip("/").replace("/", ".")): item["detail"] for item in refusal.fields}
+    return found or {"": refusal.detail}
+
+
+def _all_profiles(catalogue: Catalogue) -> list[str]:
+    return [f"{suite.id}/{profile}" for suite in catalogue.suites for profile in suite.profiles]
+
+
+def _drafters(catalogue: Catalogue) -> list[Part]:
+    return [part for part in catalogue.drafters if part.name != "none"]
+
+
+def _defaults(catalogue: Catalogue) -> dict[str, str]:
+    """The first of each kind. Language and tokenizer have no default: without them a figure means nothing."""
+    firsts = {
+        "model": [key_of(m) for m in catalogue.models],
+        "drafter": [p.name for p in _drafters(catalogue)],
+        "controller": sorted((p.name for p in catalogue.controllers), key=lambda name: name != "constant"),
+        "suite": [s.id for s in catalogue.suites],
+    }
+    return {name: values[0] for name, values in firsts.items() if values}
+
+
+def view(
+    catalogue: Catalogue, typed: Mapping[str, str], also: Sequence[str], profiles: Sequence[str], errors: Mapping[str, str], locale: str
+) -> dict[str, Any]:
+    """Everything typed comes back; the key is new, since a corrected form is another order."""
+    order = read(typed, also, profiles, catalogue, locale)
+    languages = sorted({tag for suite in catalogue.suites for tag in suite.languages}, key=lambda tag: (tag != "ru", tag))
+
+    def parts(kind: str, found: Sequence[Part]) -> list[Option]:
+        return [
+            Option(p.name, p.name, gettext(p.summary, locale), tuple(fields(f"{kind}.{p.name}.", p.schema_, typed, errors, locale)), typed.get(kind) == p.name)
+            for p in found
+        ]  # fmt: skip
+
+    return {
+        "catalogue": catalogue,
+        "models": [Option(key_of(m), m.name, m.licence or "", (), typed.get("model") == key_of(m)) for m in catalogue.models],
+        "dtypes": list(dict.fromkeys(dtype for m in catalogue.models for dtype in m.dtypes)),
+        "drafters": parts("drafter", _drafters(catalogue)),
+        "controllers": parts("controller", catalogue.controllers),
+        "suites": catalogue.suites,
+        "languages": [(tag, language_name(tag, locale), tag in also) for tag in languages],
+        "tokenizers": sorted({m.tokenizer for m in catalogue.models}),
+        "limit": fields("", LIMIT, typed, errors, locale)[0],
+        "concurrency": fields("", LOAD, typed, errors, locale)[0],
+        "how_long": fields("", HOW_LONG, typed, errors, locale),
+        "typed": defaultdict(str, typed),
+        "profiles": profiles,
+        "errors": defaultdict(str, errors),
+        "problems": [(anchor, text) for anchor, text in errors.items()],
+        "order": summary(order, catalogue, locale),
+        "key": secrets.token_hex(8),
+        "free": [r for r in catalogue.runners if r.state != "offline"],
+    }
+
+
+def summary(order: Order, catalogue: Catalogue, locale: str) -> dict[str, Any]:
+    """What will be compared, what it will be able to say, and the same from a terminal."""
+    if not order.specs:
+        return {"sentence": gettext("The form is not complete yet.", locale), "claims": [], "lines": [], "count": 0}
+    first = order.specs[0]
+    words = {
+        "drafter": first.drafter.name,
+        "languages": gettext(" and ", locale).join(spec.language for spec in order.specs),
+        "runs": counted(len(order.specs), "runs", locale),
+    }
+    load = first.load.concurrency
+    at = ngettext("at %(n)s request at a time", "at %(n)s requests at a time", load, locale) % {"n": decimal(load, 0, locale)}
+    sentence = gettext("This will compare %(drafter)s with plain decoding in %(languages)s, %(at)s: %(runs)s.", locale) % (words | {"at": at})
+    prompts = prompts_of(first, catalogue.suites)
+    size = gettext("%(prompts)s × %(blocks)s of two plain and two speculative passes, %(tokens)s an answer.", locale) % {
+        "prompts": gettext("the chosen prompts", locale) if prompts is None else counted(prompts, "prompts", locale),
+        "blocks": counted(first.trials, "blocks", locale),
+        "tokens": counted(first.max_new_tokens, "tokens", locale),
+    }
+    return {
+        "sentence": sentence,
+        "size": size,
+        "claims": _claims(order, prompts, locale),
+        "lines": [submit_line(s) for s in order.specs],
+        "count": len(order.specs),
+    }
+
+
+def _claims(order: Order, prompts: int | None, locale: str) -> list[tuple[bool, str]]:
+    few = prompts is not None and prompts < 8
+    pair = len(order.specs) > 1
+    return [
+        (True, gettext("acceptance: language and tokenizer are given", locale)),
+        (not few, gettext("no verdict: fewer than 8 prompts", locale) if few else gettext("speed-up: the plain arm is included", locale)),
+        (pair, gettext("languages against each other, on parallel prompts", locale) if pair else gettext("one language against another: check a second one", locale)),
+        (False, gettext("until what load it pays: one load level cannot show it", locale)),
+    ]  # fmt: skip

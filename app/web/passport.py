@@ -1,0 +1,118 @@
+"""The passport as it is read: a line of five terms, a full list in five groups, two lists side by side."""
+
+from dataclasses import dataclass
+
+from app.domain.passport import Passport
+from app.domain.spec import Choice, Load, RunSpec
+from app.reports.format import decimal, number, say
+from app.reports.report import Comparison, Report
+from app.reports.translate import gettext
+
+Term = tuple[str, str]
+Row = tuple[str, str, bool]
+
+
+def compact(report: Report, locale: str) -> list[Term]:
+    """Target, drafter, language, tokenizer, load: always these, in this order."""
+    found = report.passport
+    return asked(report.spec, locale) if found is None else _measured(found, report.spec, locale)
+
+
+def asked(spec: RunSpec, locale: str) -> list[Term]:
+    """The same five terms before anything was measured; the tokenizer is what the submitter believes."""
+    return [
+        (gettext("target", locale), spec.model.title),
+        (gettext("drafter", locale), part(spec.drafter)),
+        (gettext("language", locale), spec.language),
+        (gettext("tokenizer", locale), gettext("%(name)s, to be checked", locale) % {"name": spec.tokenizer}),
+        (gettext("load", locale), load(spec.load, locale)),
+    ]
+
+
+def _measured(found: Passport, spec: RunSpec, locale: str) -> list[Term]:
+    same = gettext("same", locale) if found.tokenizers_agree else f"≠ {found.drafter_tokenizer.short}"
+    precision = found.quantisation or found.dtype
+    return [
+        (gettext("target", locale), f"{found.target} {precision}"),
+        (gettext("drafter", locale), part(found.drafter)),
+        (gettext("language", locale), language(found, locale)),
+        (gettext("tokenizer", locale), f"{found.tokenizer.short}, {same}"),
+        (gettext("load", locale), load(found.load, locale)),
+    ]
+
+
+def part(choice: Choice) -> str:
+    params = ", ".join(f"{name} {value}" for name, value in sorted(choice.params.items()))
+    return f"{choice.name} ({params})" if params else choice.name
+
+
+def load(found: Load, locale: str) -> str:
+    return f"{gettext(found.kind, locale)} {decimal(found.concurrency, 0, locale)}"
+
+
+def language(found: Passport, locale: str) -> str:
+    """`ru`, or `ru (answers: ru 75 %, en 25 %)` where the answers say something else."""
+    others = {tag: share for tag, share in found.answer_language.items() if tag != found.language and share > 0}
+    if not others:
+        return found.language
+    ordered = sorted(found.answer_language.items(), key=lambda item: -item[1])
+    shares = ", ".join(f"{tag} {number('share', share, locale=locale).value}" for tag, share in ordered)
+    return f"{found.language} ({gettext('answers', locale)}: {shares})"
+
+
+def full(report: Report, locale: str) -> list[tuple[str, list[Row]]]:
+    """Everything in five groups; an empty value is printed as not recorded. The third member says that the value is a fingerprint."""
+    p = report.passport
+    if p is None:
+        return []
+
+    def word(text: str) -> str:
+        return gettext(text, locale)
+
+    def row(term: str, value: object, mono: bool = False) -> Row:
+        return (word(term), "" if value is None else str(value), mono)
+
+    profiles = ", ".join(f"{name} {count}" for name, count in p.profiles.items())
+    sampling = ", ".join(f"{name} {value}" for name, value in p.sampling.model_dump().items() if value is not None)
+    stop = ", ".join(repr(text) for text in p.stop) or word("none")
+    return [
+        (word("What"), [
+            row("target", p.target), row("revision", p.revision), row("weights", p.weights_digest, True), row("dtype", p.dtype),
+            row("quantisation", p.quantisation or word("none")), row("parallel layout", p.parallel_layout), row("drafter", part(p.drafter)),
+            row("drafter checkpoint", p.drafter_checkpoint or word("none of its own")), row("drafter memory", p.drafter_memory),
+            row("draft length", part(p.controller)), row("verification", f"{part(p.verifier)}, {word('lossless') if p.lossless else word('lossy')}"),
+        ]),
+        (word("Words"), [
+            row("language", language(p, locale)), row("tokenizer", p.tokenizer.name), row("tokenizer fingerprint", p.tokenizer.fingerprint, True),
+            row("drafter's tokenizer", p.drafter_tokenizer.name), row("drafter's fingerprint", p.drafter_tokenizer.fingerprint, True),
+            row("prompts", f"{p.suite} {p.suite_version}"), row("prompts' digest", p.suite_digest, True), row("profiles", profiles),
+            row("chat template", p.chat_template_digest or word("none"), p.chat_template_digest is not None), row("thinking", p.thinking or word("none")),
+        ]),
+        (word("How"), [
+            row("load", load(p.load, locale)), row("sampling", sampling), row("stop strings", stop),
+            row("ignores end of text", word("yes") if p.ignore_eos else word("no")), row("token limit", decimal(p.max_new_tokens, 0, locale)),
+            row("context length", decimal(p.context_length, 0, locale)), row("prefix cache", p.prefix_cache), row("cache dtype", p.cache_dtype),
+            row("cache shared by draft and verification", p.shared_cache), row("verification in one batched forward", p.batched_verification),
+        ]),
+        (word("Where"), [row("engine", f"{p.engine} {p.engine_version}"), row("hardware", p.hardware), row("hardware digest", p.hardware_digest, True)]),
+        (word("Definition"), [row("definitions of figures", p.definition), row("interval level", number("share", 0.95, locale=locale).value)]),
+    ]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Contrasted:
+    """One field in which passports differ: what each says, whether that is the question, and the words that forbid comparing."""
+
+    field: str
+    values: tuple[str, ...]
+    expected: bool
+    forbids: str
+
+
+def side_by_side(comparison: Comparison, locale: str) -> list[Contrasted]:
+    """Differing fields; those that forbid first, those that are the question last."""
+    rows = [
+        Contrasted(gettext(d.field.replace("_", " "), locale), d.values, d.expected, "" if d.forbids is None else say(d.forbids, locale))
+        for d in comparison.differences
+    ]
+    return sorted(rows, key=lambda row: (not row.forbids, row.expected))

@@ -1,0 +1,86 @@
+"""Where a run is, in words: its stage, how far, what it waits for."""
+
+from dataclasses import dataclass
+
+from app.domain.status import FINAL, RunState
+from app.reports.format import NO_BREAK, decimal, duration, number
+from app.reports.translate import gettext
+from app.reports.words import STATES, arm_of, mark
+from app.runs.schemas import RunSummary
+
+STAGES = {
+    "queued": mark("queued"),
+    "loading": mark("loading the model"),
+    "checking": mark("checking tokenizer and language"),
+    "warming": mark("warming up"),
+    "trial": mark("trials"),
+    "losslessness": mark("comparing outputs"),
+    "computing": mark("computing"),
+}
+
+
+@dataclass(frozen=True)
+class Progress:
+    """`share` is 0..1 of the trials, None before there is any; `steps` are (word, done, current)."""
+
+    stage: str
+    detail: str
+    share: float | None
+    percent: str
+    waits: str
+    steps: tuple[tuple[str, bool, bool], ...]
+
+
+def state_word(summary: RunSummary) -> str:
+    return STATES[summary.state]
+
+
+def show(summary: RunSummary, locale: str) -> Progress:
+    stage = _stage(summary)
+    found = summary.progress
+    share = found.done / found.total if found is not None and found.total and stage in {"trial", "losslessness"} else None
+    percent = "" if share is None else number("share", share, locale=locale).value
+    return Progress(
+        _sentence(summary, stage, locale), _detail(summary, locale), share, percent, _waits(summary, stage, locale), _steps(stage, locale)
+    )
+
+
+def _stage(summary: RunSummary) -> str:
+    if summary.state in FINAL:
+        return "computing"
+    return "queued" if summary.state == RunState.QUEUED else summary.progress.stage if summary.progress else "loading"
+
+
+def _sentence(summary: RunSummary, stage: str, locale: str) -> str:
+    found = summary.progress
+    if summary.state in FINAL:
+        return gettext(state_word(summary), locale)
+    if stage == "queued":
+        place = summary.queue_position
+        return gettext("Waiting in the queue.", locale) if place is None else gettext("Number %(place)s in the queue.", locale) % {"place": place}
+    if stage == "trial" and found is not None and found.total:
+        arm = arm_of(found.arm or "plain", locale)
+        words = {"done": decimal(min(found.done + 1, found.total), 0, locale), "total": decimal(found.total, 0, locale), "arm": arm}
+        return gettext("Measuring: trial %(done)s of %(total)s, %(arm)s arm.", locale) % words
+    return gettext(STAGES[stage], locale).capitalize() + "."
+
+
+def _detail(summary: RunSummary, locale: str) -> str:
+    if summary.waiting:
+        return gettext(summary.waiting, locale)
+    if summary.progress is not None and summary.progress.remaining is not None:
+        return gettext("about %(time)s left", locale) % {"time": duration(summary.progress.remaining, locale).replace(" ", NO_BREAK)}
+    return ""
+
+
+def _waits(summary: RunSummary, stage: str, locale: str) -> str:
+    found = summary.progress
+    if stage == "trial" and found is not None and found.total:
+        return gettext("waits for trial %(next)s of %(total)s", locale) % {"next": min(found.done + 1, found.total), "total": found.total}
+    return gettext("waits for a runner", locale) if stage == "queued" else gettext("waits for the first trial", locale)
+
+
+def _steps(stage: str, locale: str) -> tuple[tuple[str, bool, bool], ...]:
+    order = list(STAGES)
+    at = order.index(stage)
+    return tuple((gettext(STAGES[name], locale), i < at, i == at) for i, name in enumerate(order))

@@ -1,0 +1,77 @@
+"""Templates with the words and numbers of one language; every page leaves here with the same strict headers."""
+
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import Any
+
+from fastapi import Request
+from fastapi.responses import HTMLResponse
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from app.reports import format, translate, words
+from app.reports.figures.theme import TEMPLATES
+from app.web.assets import plotly_address, plotly_styles, static
+from app.web.preferences import locale_of, theme_of
+
+POLICY = "; ".join(
+    [
+        "default-src 'self'", "script-src 'self'", "style-src 'self'", "img-src 'self' data:", "font-src 'self'", "connect-src 'self'",
+        "object-src 'none'", "base-uri 'none'", "form-action 'self'", "frame-ancestors 'none'",
+    ]
+)  # fmt: skip
+HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cache-Control": "private, no-cache",
+    "Vary": "Cookie, Accept-Language",
+}
+HTMX = {
+    # Neither inline style nor eval passes the policy; a form with errors (422) is shown like any other answer.
+    "includeIndicatorStyles": False,
+    "allowEval": False,
+    "selfRequestsOnly": True,
+    "historyCacheSize": 0,
+    "responseHandling": [
+        {"code": "204", "swap": False},
+        {"code": "[23]..", "swap": True},
+        {"code": "422", "swap": True},
+        {"code": "[45]..", "swap": False, "error": True},
+    ],
+}
+_SPEAKING = {
+    "say": format.say, "counted": format.counted, "moment": format.moment, "duration": format.duration, "name_of": words.name_of,
+    "state_of": words.state_of, "outcome_of": words.outcome_of, "arm_of": words.arm_of, "language_name": translate.language_name,
+}  # fmt: skip
+
+
+@lru_cache(maxsize=len(translate.LOCALES))
+def environment(locale: str) -> Environment:
+    """One per language, so that no template ever asks which language it speaks."""
+    found = Environment(
+        loader=FileSystemLoader(Path(__file__).parent / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        extensions=["jinja2.ext.i18n"],
+    )
+    found.install_gettext_translations(translate.translations(locale), newstyle=True)  # type: ignore[attr-defined]
+    found.globals |= {name: partial(speak, locale=locale) for name, speak in _SPEAKING.items()}
+    found.globals |= {"decimal": lambda value: format.decimal(value, 0, locale), "static": static, "htmx_config": HTMX, "locale": locale}
+    return found
+
+
+def fragment(template: str, locale: str, **context: Any) -> str:
+    """A piece of a page, as its template alone renders it."""
+    return environment(locale).get_template(template).render(**context)
+
+
+def page(request: Request, template: str, *, status: int = 200, **context: Any) -> HTMLResponse:
+    """A whole page in the language of the request."""
+    locale = locale_of(request)
+    here = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+    shell = {"theme": theme_of(request), "here": here, "path": request.url.path, "plot_setup": {"src": plotly_address(), "styles": plotly_styles(), "templates": TEMPLATES}}
+    body = fragment(template, locale, **shell, **context)
+    return HTMLResponse(body, status_code=status, headers=HEADERS | {"Content-Language": locale})
