@@ -14,8 +14,8 @@ from runners.workloads.suite import Prompt
 from runners.workloads.words import count_letters
 
 MIN_LETTERS = 40
-# What a model falls into when it leaves the asked language, and near neighbours that must be told apart; whoever lies outside is at least known not to
-# be the asked one, which joins the list. Twenty take 2 s and 0.5 GB, all of it in pre-flight, so that memory stays level during the trials.
+# What a model falls into when it leaves the asked language, and near neighbours that must be told apart. The asked one joins the list where it is
+# missing. Twenty take 2 s and 0.5 GB, all of it at the first use in pre-flight, so that memory stays level during the trials.
 _CANDIDATES = (
     "ru", "uk", "be", "bg", "sr", "en", "de", "fr", "es", "it", "pt", "pl", "tr", "el", "ar", "he", "hi", "zh", "ja", "ko",
 )  # fmt: skip

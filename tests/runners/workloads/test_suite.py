@@ -128,7 +128,8 @@ def test_every_wrong_line_is_named_at_once() -> None:
         parse("tiny-v1", content)
     said = str(error.value).split("\n")
     assert said[0] == (
-        "suite tiny-v1, line 1: the field 'language' is missing; the field 'profile' is missing; the field 'answer' is missing; the field 'text' is missing"
+        "suite tiny-v1, line 1: the field 'language' is missing; the field 'profile' is missing; "
+        "the field 'answer' is missing; the field 'text' is missing"
     )
     assert said[1].startswith("suite tiny-v1, line 2: is no JSON")
     assert said[2:4] == ["suite tiny-v1, line 3: is no JSON object", "suite tiny-v1, line 4: a field is given twice"]

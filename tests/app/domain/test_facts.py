@@ -1,0 +1,103 @@
+"""A fact that breaks an identity is refused with the name of what it breaks."""
+
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from app.domain.facts import FACT, RequestFact
+from tests.factories import facts, request_fact
+
+GOOD = request_fact(prompt="ru-03")
+ROUNDS = GOOD.rounds
+
+
+def changed(**over: Any) -> dict[str, Any]:
+    return GOOD.model_dump(mode="json") | over
+
+
+def test_a_whole_run_of_facts_survives_json() -> None:
+    """Catches a field that does not come back equal from the wire."""
+    for fact in facts():
+        assert FACT.validate_json(fact.model_dump_json()) == fact
+
+
+@pytest.mark.parametrize(
+    ("over", "named"),
+    [
+        ({"verified": GOOD.drafted + 1}, "V ≤ D is broken"),
+        ({"accepted": GOOD.verified + 1}, "A ≤ V is broken"),
+        ({"longest_draft": 1}, "D ≤ R·k is broken"),
+        ({"longest_draft": 1}, "longer than the controller may reach"),
+        ({"emitted": GOOD.emitted + 1}, "E = P . A . R . U"),
+        ({"accepted": GOOD.accepted - 1}, "E = P . A . R . U"),
+        ({"undrafted": GOOD.undrafted + 1}, "E = P . A . R . U"),
+        ({"discarded_bonus": 1}, "E = P . A . R . U"),
+        ({"round_slots": (1,) * (ROUNDS - 1)}, "per-round lists have"),
+        ({"rounds": ROUNDS + 1, "undrafted": max(GOOD.undrafted - 1, 0)}, "per-round lists have"),
+        ({"round_drafted": (*GOOD.round_drafted[:-1], GOOD.round_drafted[-1] + 1)}, "do not add up to D and V"),
+        ({"round_verified": (*GOOD.round_verified[:-1], GOOD.round_verified[-1] + 1)}, "do not add up to D and V"),
+        ({"round_depth": (0,) * ROUNDS}, "keeps more than its depth"),
+        ({"round_depth": tuple(made + 1 for made in GOOD.round_drafted)}, "deeper than its draft"),
+        ({"step_tokens": (*GOOD.step_tokens[:-1], 2)}, "tokens per step do not add up to E"),
+        ({"step_end": GOOD.step_end[:-1]}, "tokens per step do not add up to E"),
+        ({"first_at": GOOD.last_at + 1}, "times run backwards"),
+        ({"sent_at": GOOD.first_at + 1}, "times run backwards"),
+        ({"step_end": tuple(reversed(GOOD.step_end))}, "times run backwards"),
+    ],
+)
+def test_each_broken_identity_is_named(over: dict[str, Any], named: str) -> None:
+    with pytest.raises(ValidationError, match=named):
+        RequestFact.model_validate(changed(**over))
+
+
+def test_a_round_without_a_draft_is_no_round() -> None:
+    """Catches steps that drafted nothing counted into R, which flatters draft_coverage."""
+    fact = next(fact for fact in (request_fact(prompt=f"ru-{number:02}") for number in range(50)) if fact.undrafted > 0)
+    moved = {
+        "rounds": fact.rounds + 1,
+        "undrafted": fact.undrafted - 1,
+        "round_slots": (*fact.round_slots, 1),
+        **{name: (*getattr(fact, name), 0) for name in ("round_drafted", "round_verified", "round_depth")},
+    }
+    with pytest.raises(ValidationError, match="a round without a draft is an undrafted step"):
+        RequestFact.model_validate(fact.model_dump(mode="json") | moved)
+
+
+@pytest.mark.parametrize("name", [name for name, field in RequestFact.model_fields.items() if field.is_required()])
+def test_a_missing_count_is_refused_by_name(name: str) -> None:
+    """Catches a count that defaults to 0 where it was never given."""
+    body = changed()
+    del body[name]
+    with pytest.raises(ValidationError) as error:
+        RequestFact.model_validate(body)
+    assert [item["loc"] for item in error.value.errors() if item["type"] == "missing"] == [(name,)]
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), -0.5, 1e9])
+def test_times_are_finite_and_bounded(value: float) -> None:
+    with pytest.raises(ValidationError, match="last_at"):
+        RequestFact.model_validate(changed(last_at=value))
+
+
+@pytest.mark.parametrize(
+    "over",
+    [{"output_ids": (1,) * 8193}, {"output_text": "x" * 100_001}, {"prompt": "x" * 257}, {"drafted": 10**10}, {"extra": 1}, {"repeated_share": 1.01}],
+)
+def test_sizes_are_bounded_and_unknown_fields_refused(over: dict[str, Any]) -> None:
+    """Catches a runner that fills the database, and a field that nobody reads."""
+    with pytest.raises(ValidationError, match=next(iter(over))):
+        RequestFact.model_validate(changed(**over))
+
+
+def test_an_unknown_kind_of_fact_is_refused() -> None:
+    with pytest.raises(ValidationError, match="rumour"):
+        FACT.validate_python({"kind": "rumour"})
+
+
+def test_counts_of_a_fact_are_its_own() -> None:
+    """Catches two counts swapped on the way to the identities."""
+    c = GOOD.counts()
+    for name in ("emitted", "rounds", "drafted", "verified", "accepted", "undrafted", "prefill_tokens", "discarded_bonus", "longest_draft"):
+        assert getattr(c, name) == getattr(GOOD, name)
+    assert GOOD.discarded_drafts == GOOD.verified - GOOD.accepted
