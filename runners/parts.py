@@ -41,9 +41,8 @@ def _choose(kind: str, found: dict[str, Any], choice: Choice) -> tuple[Any, Any]
     try:
         return part, part.Params.model_validate(choice.params)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        field = ".".join(map(str, first["loc"])) or "parameters"
-        raise UnknownPart(f"{kind} {choice.name}: {field}: {first['msg']}") from error
+        wrong = "; ".join(f"{'.'.join(map(str, e['loc'])) or 'parameters'}: {e['msg']}" for e in error.errors(include_url=False))
+        raise UnknownPart(f"{kind} {choice.name}: {wrong}") from error
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ FIGURES = (
 
 
 class ToyRow(Value):
-    """One run of the toy. `blocks` are the tokens that each decode step delivered; `kept_per_new` is what the source prints as acceptance, V ÷ new ids."""
+    """One run of the toy. `blocks` are tokens delivered by each decode step; `kept_per_new` is what the source prints as acceptance, V ÷ new ids."""
 
     run: str
     verified: int
