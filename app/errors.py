@@ -192,16 +192,24 @@ def install(app: FastAPI, page: Page) -> None:
 
 
 def _from_http(request: Request, error: HTTPException) -> AppError:
-    kind = {404: NotFound, 401: Unauthenticated, 403: Forbidden, 409: Conflict, 413: TooLarge}.get(error.status_code)
-    if kind is NotFound:
+    if error.status_code == 404:
         return NotFound(f"There is no page or resource at {request.url.path}.")
     if error.status_code == 405:
         return _MethodNotAllowed(f"{request.url.path} does not take {request.method}.", headers=error.headers)
-    if kind is not None:
-        return kind(str(error.detail))
-    found = type("HttpError", (AppError,), {"status": error.status_code, "__doc__": HTTPStatus(error.status_code).phrase})
-    made: AppError = found(str(error.detail), headers=error.headers)
-    return made
+    return TooLarge(str(error.detail)) if error.status_code == 413 else _Other(error)
+
+
+class _Other(AppError):
+    """The request failed"""
+
+    def __init__(self, error: HTTPException) -> None:
+        super().__init__(str(error.detail), headers=error.headers)
+        self.code = error.status_code
+
+    def problem(self) -> dict[str, Any]:
+        phrase = HTTPStatus(self.code).phrase
+        slug = phrase.lower().replace(" ", "-")
+        return super().problem() | {"type": f"urn:bezmen:problem:{slug}", "title": phrase, "status": self.code}
 
 
 class _MethodNotAllowed(AppError):

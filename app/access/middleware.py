@@ -3,6 +3,7 @@
 from collections.abc import MutableMapping
 from typing import Any
 
+from fastapi import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.errors import AppError, TooLarge, render
@@ -17,7 +18,7 @@ HEADERS = (
     (b"x-frame-options", b"DENY"),
     (
         b"content-security-policy",
-        b"default-src 'self'; img-src 'self' data: blob:; style-src 'self' 'unsafe-inline'; object-src 'none'; base-uri 'none'; frame-ancestors 'none'",
+        b"default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
     ),
 )
 
@@ -76,7 +77,8 @@ class BodyLimit:
             message = await receive()
             seen += len(message.get("body", b""))
             if seen > limit:
-                raise self._too_large(limit)
+                # The kind of error that the body's reader passes on as it is.
+                raise HTTPException(TooLarge.status, self._too_large(limit).detail)
             return message
 
         await self._app(scope, counted, send)

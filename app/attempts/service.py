@@ -129,9 +129,9 @@ class Attempts:
             if batch.number > held.batches:
                 raise OutOfOrder(f"Batch {batch.number} came before batch {held.batches}.", expected=held.batches)
             found = await asyncio.to_thread(parse, text)
-            await store.add(connection, held, batch.number, batch.digest, found)
             if held.state == AttemptState.LEASED:
                 await leases.begin(connection, held)
+            await store.add(connection, held, batch.number, batch.digest, found)
         return BatchOut(counted=True)
 
     async def _repeated(self, connection: AsyncConnection, held: leases.Held, batch: BatchIn) -> BatchOut:

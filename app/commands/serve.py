@@ -1,6 +1,7 @@
 """`bezmen serve`: the service in this process, until it is told to stop."""
 
 import asyncio
+import contextlib
 import logging
 import signal
 import socket
@@ -66,10 +67,8 @@ def run(settings: Settings) -> None:
     server = Server(app, settings)
     # A sentence for a person is better than the trace in which uvicorn would show it.
     logging.getLogger("uvicorn.error").addFilter(lambda record: EmbeddedError.__name__ not in record.getMessage())
-    try:
+    with contextlib.suppress(SystemExit):
         server.run()
-    except SystemExit:
-        pass
     if not server.started:
         typer.echo(getattr(app.state, "failure", "the service could not start"), err=True)
         raise typer.Exit(FAILED)

@@ -114,10 +114,21 @@ async def hold(connection: AsyncConnection, attempt: int) -> Held | None:
     )
     row = (await connection.execute(select(*columns).select_from(joined).where(attempts.c.id == attempt).with_for_update(of=attempts))).one()
     return Held(
-        attempt=row.id, number=row.number, state=AttemptState(row.state), expired=row.expired, batches=row.batches, finish=row.finish,
-        finish_batches=row.finish_batches, runner=row.runner, runner_id=row.runner_id, worker=row.worker_id, run=row.run_id, run_state=RunState(row.run_state),
-        current=row.current, job=row.job_id,
-    )  # fmt: skip
+        attempt=row.id,
+        number=row.number,
+        state=AttemptState(row.state),
+        expired=row.expired,
+        batches=row.batches,
+        finish=row.finish,
+        finish_batches=row.finish_batches,
+        runner=row.runner,
+        runner_id=row.runner_id,
+        worker=row.worker_id,
+        run=row.run_id,
+        run_state=RunState(row.run_state),
+        current=row.current,
+        job=row.job_id,
+    )
 
 
 async def beat(connection: AsyncConnection, held: Held, seconds: float) -> None:
@@ -164,7 +175,10 @@ async def end(connection: AsyncConnection, held: Held, state: AttemptState, fini
 
 
 async def cancel(connection: AsyncConnection, run: int, actor: str) -> RunState | None:
-    """Ends a run that has not ended yet; the state that it was in before, or None when there is no such run. A runner at it learns of it at its next beat."""
+    """Ends a run that has not ended yet; the state that it was in before, or None when there is no such run.
+
+    A runner that is at it learns of it at its next beat.
+    """
     row = (await connection.execute(select(runs).where(runs.c.id == run).with_for_update())).one_or_none()
     if row is None:
         return None

@@ -1,6 +1,7 @@
 """All SQL about runners and their offers."""
 
 import hashlib
+import json
 from typing import Any
 
 from sqlalchemy import Row, func, select
@@ -21,10 +22,9 @@ async def publish(connection: AsyncConnection, token: int, name: str, offer: Off
     made = insert(runners).values(token_id=token, name=name)
     made = made.on_conflict_do_update(index_elements=["token_id"], set_={"name": name, "last_seen": now})
     runner = (await connection.execute(made.returning(runners.c.id))).scalar_one()
-    text = offer.model_dump_json(by_alias=True)
-    row = insert(offers).values(
-        runner_id=runner, digest=hashlib.sha256(text.encode()).hexdigest(), offer=offer.model_dump(mode="json", by_alias=True)
-    )
+    body = offer.model_dump(mode="json", by_alias=True)
+    digest = hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
+    row = insert(offers).values(runner_id=runner, digest=digest, offer=body)
     await connection.execute(row.on_conflict_do_update(index_elements=["runner_id", "digest"], set_={"published_at": now}))
     for suite in offer.suites:
         await connection.execute(insert(suites).values(suite.model_dump(mode="json")).on_conflict_do_nothing())

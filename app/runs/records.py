@@ -1,10 +1,10 @@
 """All SQL that reads facts back, and that keeps reports beside them."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Row, delete, func, select
+from sqlalchemy import delete, func, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -33,7 +33,7 @@ async def record(connection: AsyncConnection, run: int) -> RunRecord | None:
     return await asyncio.to_thread(_assemble, asked, attempt, made, passes)
 
 
-def _assemble(asked: Row[Any], attempt: Row[Any], made: Sequence[Row[Any]], passes: Sequence[Row[Any]]) -> RunRecord:
+def _assemble(asked: Any, attempt: Any, made: Sequence[Any], passes: Sequence[Any]) -> RunRecord:
     ours = {"id", "attempt_id"}
     return RunRecord(
         run=asked.id,
@@ -81,11 +81,8 @@ def _figure(run: int, position: int, cell: Cell) -> dict[str, Any]:
     }  # fmt: skip
     if isinstance(cell, Figure):
         passport, pooled = cell.passport, cell.pooled
-        row |= {
-            "language": passport.language,
-            "tokenizer": passport.tokenizer.fingerprint,
-            "drafter_tokenizer": passport.drafter_tokenizer.fingerprint,
-        }
+        row |= {"language": passport.language, "tokenizer": passport.tokenizer.fingerprint}
+        row |= {"drafter_tokenizer": passport.drafter_tokenizer.fingerprint}
         row |= {"point": pooled.point, "low": pooled.low, "high": pooled.high, "n": pooled.n}
     return row
 
@@ -97,14 +94,11 @@ async def unreported(connection: AsyncConnection, analysis: str, limit: int) -> 
     return list(await connection.scalars(found))
 
 
-async def query(
-    connection: AsyncConnection, figure: str, analysis: str, *, language: str | None, drafter: str | None, model: str | None, limit: int
-) -> list[FigureOut]:
+async def query(connection: AsyncConnection, figure: str, analysis: str, given: Mapping[str, str | None], limit: int) -> list[FigureOut]:
     """One figure over finished runs, newest first; refusals and absences stand where the figure would."""
     joined = figures.join(runs, runs.c.id == figures.c.run_id).join(reports, reports.c.run_id == runs.c.id)
     wanted = [figures.c.figure == figure, reports.c.analysis == analysis, runs.c.state == RunState.SUCCEEDED]
-    given = ((runs.c.language, language), (runs.c.drafter, drafter), (runs.c.model, model))
-    wanted += [column == value for column, value in given if value is not None]
+    wanted += [runs.c[name] == value for name, value in given.items() if value is not None]
     columns = (runs.c.id, runs.c.drafter, runs.c.model, figures.c.cell)
     rows = await connection.execute(select(*columns).select_from(joined).where(*wanted).order_by(runs.c.id.desc(), figures.c.position).limit(limit))
     return [FigureOut(run=row.id, drafter=row.drafter, model=row.model, cell=row.cell) for row in rows]

@@ -48,7 +48,10 @@ class RunFilter(Value):
 
 
 class RunPage(Value):
-    """`total` runs match and `hidden` do not. A facet counts what each of its values would show beside the other filters; `counts` ignores all filters."""
+    """`total` runs match and `hidden` do not.
+
+    A facet counts what each of its values would show beside the other filters; `counts` ignores all filters.
+    """
 
     items: list[RunSummary]
     total: int

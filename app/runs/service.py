@@ -197,8 +197,8 @@ class Runs:
                 return cell
             case Refusal():
                 said = say(cell.reason)
-                remedy = {"remedy": say(cell.remedy)} if cell.remedy else {}
-                raise FigureRefused(said, fields=[{"pointer": f"/{cell.field}", "detail": said}], figure=id, field=cell.field, run=run, **remedy)
+                remedy = say(cell.remedy) if cell.remedy else None
+                raise FigureRefused(said, fields=[{"pointer": f"/{cell.field}", "detail": said}], figure=id, field=cell.field, run=run, remedy=remedy)
             case Absent():
                 raise FigureAbsent(say(cell.reason), figure=id, run=run)
             case None:
@@ -210,7 +210,7 @@ class Runs:
         if id not in METRICS:
             raise NoSuchFigure(did_you_mean("figure", id, METRICS))
         async with self._database.transaction() as connection:
-            return await records.query(connection, id, analysis(), language=language, drafter=drafter, model=model, limit=limit)
+            return await records.query(connection, id, analysis(), {"language": language, "drafter": drafter, "model": model}, limit)
 
 
 def _same(known: tuple[int, dict[str, Any]], spec: RunSpec) -> int:

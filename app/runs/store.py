@@ -1,9 +1,8 @@
 """All SQL about runs: submitting, listing, their events. (Facts and reports: records.py.)"""
 
-from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, Select, case, func, insert, literal, select, text, update
+from sqlalchemy import ColumnElement, Select, case, func, insert, literal, select, text, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.domain.spec import RunSpec
@@ -13,6 +12,9 @@ from app.queue.labels import queue_of
 from app.runs.schemas import EventOut, RunFilter
 from app.storage.journal import append
 from app.storage.tables import attempts, events, idempotency_keys, reports, runners, runs
+
+# A row of many columns; what it holds is checked when it becomes a schema.
+Found = Any
 
 _SHOWN = case((reports.c.refused, literal("refused")), else_=reports.c.outcome)
 _FACETS: dict[str, ColumnElement[Any]] = {"language": runs.c.language, "drafter": runs.c.drafter, "outcome": _SHOWN, "state": runs.c.state}
@@ -53,14 +55,15 @@ async def add(connection: AsyncConnection, spec: RunSpec, submitted_by: str) -> 
         "submitted_by": submitted_by,
     }
     run = int((await connection.execute(insert(runs).values(row).returning(runs.c.id))).scalar_one())
-    job = await jobs.dispatch(connection, run, row["queue"])
+    job = await jobs.dispatch(connection, run, queue_of(spec))
     await connection.execute(update(runs).where(runs.c.id == run).values(job_id=job))
     await append(connection, run, "queued", submitted_by, attempt=1)
     return run
 
 
 async def newest(connection: AsyncConnection) -> int | None:
-    return await connection.scalar(select(func.max(runs.c.id)))
+    found = await connection.scalar(select(func.max(runs.c.id)))
+    return None if found is None else int(found)
 
 
 def _summaries() -> Select[Any]:
@@ -77,7 +80,7 @@ def _joined() -> Any:
     return runs.outerjoin(reports, reports.c.run_id == runs.c.id)
 
 
-async def find(connection: AsyncConnection, run: int) -> Row[Any] | None:
+async def find(connection: AsyncConnection, run: int) -> Found | None:
     return (await connection.execute(_summaries().where(runs.c.id == run))).one_or_none()
 
 
@@ -87,11 +90,11 @@ def _conditions(wanted: RunFilter, *, without: str | None = None) -> list[Column
     ]  # fmt: skip
 
 
-async def page(connection: AsyncConnection, wanted: RunFilter) -> Sequence[Row[Any]]:
+async def page(connection: AsyncConnection, wanted: RunFilter) -> list[Found]:
     """Newest first, one more than asked for, so that the caller sees whether there is a next page."""
     older = [] if wanted.cursor is None else [runs.c.id < wanted.cursor]
     query = _summaries().where(*_conditions(wanted), *older).order_by(runs.c.id.desc()).limit(wanted.limit + 1)
-    return (await connection.execute(query)).all()
+    return list(await connection.execute(query))
 
 
 async def total(connection: AsyncConnection, wanted: RunFilter) -> int:
@@ -101,7 +104,7 @@ async def total(connection: AsyncConnection, wanted: RunFilter) -> int:
 async def facet(connection: AsyncConnection, name: str, wanted: RunFilter) -> dict[str, int]:
     column = _FACETS[name]
     query = select(column, func.count()).select_from(_joined()).where(*_conditions(wanted, without=name), column.is_not(None))
-    return {value: n for value, n in await connection.execute(query.group_by(column).order_by(column))}
+    return dict((await connection.execute(query.group_by(column).order_by(column))).tuples().all())
 
 
 def facets() -> tuple[str, ...]:
