@@ -21,5 +21,6 @@ def runner(
     if not file.is_file():
         typer.echo(f"There is no token in {file}. `bezmen token create NAME --scope runner` makes one; put it into a file of mode 0600.", err=True)
         raise typer.Exit(2)
-    arguments = [sys.executable, "-m", "runners.agent", "--url", url or settings.base_url, "--token-file", str(file), *context.args]
+    own = ["--url", url or settings.base_url, "--token-file", str(file), "--data", str(settings.data / "runner")]
+    arguments = [sys.executable, "-m", "runners.agent", *own, *context.args]
     os.execv(sys.executable, arguments)
