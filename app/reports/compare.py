@@ -75,7 +75,11 @@ def as_family(records: Sequence[RunRecord]) -> list[Report]:
     kept = still_pay([(speedup, alone[i].verdict.margin) for i, speedup in weighed])
     pays = {i: still for (i, _), still in zip(weighed, kept, strict=True)}
     size = max(len(weighed), 1)
-    return [build(record, Family(size, pays.get(i, True))) for i, record in enumerate(records)]
+    return [_sized(report, size) if pays.get(i, True) else build(records[i], Family(size, False)) for i, report in enumerate(alone)]
+
+
+def _sized(report: Report, size: int) -> Report:
+    return report.model_copy(update={"verdict": report.verdict.model_copy(update={"family": size})})
 
 
 def _speedup(report: Report) -> Figure | None:
