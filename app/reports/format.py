@@ -16,6 +16,7 @@ from app.domain.estimate import Counted, Estimate
 from app.domain.language import base_of
 from app.domain.sentence import Quantity, Sentence
 from app.reports.translate import cldr, gettext, language_name, ngettext
+from app.reports.words import both
 
 NO_BREAK = "\u00a0"
 MINUS = "\u2212"
@@ -30,7 +31,7 @@ class Style:
     scale: float = 1.0
     least: int = 0
     most: int = 3
-    suffix: Callable[[str], str] = field(default=lambda locale: "")
+    suffix: Callable[[str], str] = field(default=lambda _: "")
     deciding: tuple[float, ...] = ()
     exact: bool = False
 
@@ -45,7 +46,7 @@ def _percent(locale: str) -> str:
 
 
 STYLES: dict[str, Style] = {
-    "ratio": Style(least=2, most=3, suffix=lambda locale: "×", deciding=_DECIDING["ratio"]),
+    "ratio": Style(least=2, most=3, suffix=lambda _: "×", deciding=_DECIDING["ratio"]),
     "share": Style(scale=100, least=1, most=1, suffix=_percent, deciding=_DECIDING["share"]),
     "points": Style(scale=100, least=1, most=1, suffix=_unit("pp", "п.\u00a0п."), deciding=_DECIDING["points"]),
     "number": Style(least=0, most=3),
@@ -74,10 +75,9 @@ class Printed:
         return self.value if self.interval is None else f"{self.value} {self.interval}"
 
 
-def _style(kind: str, value: float, low: float | None, high: float | None) -> Style:
-    if kind == "seconds" and max(abs(v) for v in (value, low, high) if v is not None) < 1:
-        return STYLES["milliseconds"]
-    return STYLES[kind]
+def style_of(kind: str, largest: float) -> Style:
+    """The style of a unit for numbers up to `largest` in size: times below a second are printed in milliseconds."""
+    return STYLES["milliseconds"] if kind == "seconds" and abs(largest) < 1 else STYLES[kind]
 
 
 def decimals(style: Style, value: float, low: float | None, high: float | None) -> int:
@@ -115,7 +115,7 @@ def decimal(value: float, digits: int, locale: str) -> str:
 
 def number(kind: str, value: float, low: float | None = None, high: float | None = None, locale: str = "en") -> Printed:
     """A value of a unit (see STYLES) with its interval."""
-    style = _style(kind, value, low, high)
+    style = style_of(kind, max(abs(v) for v in (value, low, high) if v is not None))
     digits = decimals(style, value, low, high)
     text = decimal(value * style.scale, digits, locale) + style.suffix(locale)
     if low is None or high is None:
@@ -129,22 +129,17 @@ def estimate(unit: str, found: Estimate, locale: str = "en") -> Printed | None:
     return None if found.point is None else number(unit, found.point, found.low, found.high, locale)
 
 
-def _nouns(one: str, many: str) -> tuple[str, str]:
-    """Marks both forms for extraction."""
-    return one, many
-
-
 _NOUNS = {
-    "prompts": _nouns("%(n)s prompt", "%(n)s prompts"),
-    "parallel pairs": _nouns("%(n)s parallel pair", "%(n)s parallel pairs"),
-    "trial pairs": _nouns("%(n)s trial pair", "%(n)s trial pairs"),
-    "requests": _nouns("%(n)s request", "%(n)s requests"),
-    "rounds": _nouns("%(n)s round", "%(n)s rounds"),
-    "runs": _nouns("%(n)s run", "%(n)s runs"),
-    "trials": _nouns("%(n)s trial", "%(n)s trials"),
-    "blocks": _nouns("%(n)s block", "%(n)s blocks"),
-    "pairs": _nouns("%(n)s pair", "%(n)s pairs"),
-    "tokens": _nouns("%(n)s token", "%(n)s tokens"),
+    "prompts": both("%(n)s prompt", "%(n)s prompts"),
+    "parallel pairs": both("%(n)s parallel pair", "%(n)s parallel pairs"),
+    "trial pairs": both("%(n)s trial pair", "%(n)s trial pairs"),
+    "requests": both("%(n)s request", "%(n)s requests"),
+    "rounds": both("%(n)s round", "%(n)s rounds"),
+    "runs": both("%(n)s run", "%(n)s runs"),
+    "trials": both("%(n)s trial", "%(n)s trials"),
+    "blocks": both("%(n)s block", "%(n)s blocks"),
+    "pairs": both("%(n)s pair", "%(n)s pairs"),
+    "tokens": both("%(n)s token", "%(n)s tokens"),
 }
 
 

@@ -1,6 +1,7 @@
 """What a cell of a report says to a person: one of six states, already in words, so that templates and plots decide nothing."""
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from app.domain.estimate import Absent, Cell, Estimate, Figure, Refusal
@@ -8,13 +9,14 @@ from app.domain.sentence import Sentence
 from app.reports.format import counted, estimate, number, say
 from app.reports.report import Contrast, Report
 from app.reports.translate import gettext
+from app.reports.words import mark
 
 State = Literal["value", "cannot tell", "suspect", "absent", "refused", "pending"]
 
 
 @dataclass(frozen=True)
 class Shown:
-    """`value`, `interval` and `n` are finished strings; `why` is the reason for what is missing or doubtful; `part` and `id` say whose number it is."""
+    """`value`, `interval` and `n` are finished strings; `why` is the reason for what is missing or doubtful; `id` and `part` name the figure."""
 
     state: State
     id: str = ""
@@ -38,13 +40,9 @@ def show(cell: Cell, report: Report | None, locale: str) -> Shown:
         return shown
     doubt = suspicion(report)
     if doubt is not None:
-        return _with(shown, "suspect", say(doubt, locale))
+        return replace(shown, state="suspect", why=say(doubt, locale))
     undecided = cell.id == report.headline and not cell.part and report.verdict.outcome == "cannot tell"
-    return _with(shown, "cannot tell", shown.why) if undecided else shown
-
-
-def _with(shown: Shown, state: State, why: str) -> Shown:
-    return Shown(state, shown.id, shown.part, shown.value, shown.interval, shown.n, why, shown.remedy)
+    return replace(shown, state="cannot tell") if undecided else shown
 
 
 def show_estimate(unit: str, found: Estimate, locale: str, *, id: str = "", part: str = "") -> Shown:
@@ -87,9 +85,17 @@ def figures(report: Report, id: str) -> list[Figure]:
     return [cell for cell in report.cells if isinstance(cell, Figure) and cell.id == id and cell.pooled.point is not None]
 
 
+_PARTS = {"position": mark("position %(value)s"), "per": mark("per %(value)s"), "gap": mark("gap %(value)s")}
+
+
 def part_of(cell: Figure | Refusal | Absent, locale: str) -> str:
-    """`profile code`, `position 2`: the narrowing in words."""
-    return ", ".join(f"{gettext(name, locale)} {gettext(value, locale)}" for name, value in cell.part.items())
+    """The narrowing in words: `position 2`, `prompts, per word`, `code`."""
+    return ", ".join(gettext(_PARTS.get(name, "%(value)s"), locale) % {"value": gettext(value, locale)} for name, value in cell.part.items())
+
+
+def missing_series(shown: Iterable[tuple[str, Shown]]) -> str:
+    """The rows that a plot cannot draw, each with its reason, for its caption: what is refused keeps a place."""
+    return "".join(f" {name}: {'⊘ ' if one.state == 'refused' else ''}{one.why}" for name, one in shown if not one.value and one.why)
 
 
 def plain_number(kind: str, value: float, locale: str) -> str:

@@ -1,4 +1,4 @@
-"""Names that people read for ids that programs read. `mark` only makes a text known to the extractor."""
+"""Names that people read for ids that programs read. `mark` and `both` only make texts known to the extractor."""
 
 from app.domain.status import RunState
 from app.reports.translate import gettext
@@ -6,6 +6,10 @@ from app.reports.translate import gettext
 
 def mark(text: str) -> str:
     return text
+
+
+def both(one: str, many: str) -> tuple[str, str]:
+    return one, many
 
 
 NAMES: dict[str, str] = {

@@ -27,7 +27,9 @@ HOW_LONG: dict[str, Any] = {
             "description": mark("A drafter pays when the whole interval lies above 1 plus this."),
         },
         "seed": {"type": "integer", "minimum": 0, "maximum": 2**31 - 1, "default": 1, "title": mark("Seed")},
-        "temperature": {"type": "number", "minimum": 0, "maximum": 10, "default": 0, "title": mark("Temperature"), "description": mark("0 is greedy.")},
+        "temperature": {
+            "type": "number", "minimum": 0, "maximum": 10, "default": 0, "title": mark("Temperature"), "description": mark("0 is greedy."),
+        },
     },
 }  # fmt: skip
 LOAD: dict[str, Any] = {

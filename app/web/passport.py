@@ -15,7 +15,7 @@ Row = tuple[str, str, bool]
 def compact(report: Report, locale: str) -> list[Term]:
     """Target, drafter, language, tokenizer, load: always these, in this order."""
     found = report.passport
-    return asked(report.spec, locale) if found is None else _measured(found, report.spec, locale)
+    return asked(report.spec, locale) if found is None else _measured(found, locale)
 
 
 def asked(spec: RunSpec, locale: str) -> list[Term]:
@@ -29,7 +29,7 @@ def asked(spec: RunSpec, locale: str) -> list[Term]:
     ]
 
 
-def _measured(found: Passport, spec: RunSpec, locale: str) -> list[Term]:
+def _measured(found: Passport, locale: str) -> list[Term]:
     same = gettext("same", locale) if found.tokenizers_agree else f"≠ {found.drafter_tokenizer.short}"
     precision = found.quantisation or found.dtype
     return [
@@ -86,15 +86,19 @@ def full(report: Report, locale: str) -> list[tuple[str, list[Row]]]:
             row("language", language(p, locale)), row("tokenizer", p.tokenizer.name), row("tokenizer fingerprint", p.tokenizer.fingerprint, True),
             row("drafter's tokenizer", p.drafter_tokenizer.name), row("drafter's fingerprint", p.drafter_tokenizer.fingerprint, True),
             row("prompts", f"{p.suite} {p.suite_version}"), row("prompts' digest", p.suite_digest, True), row("profiles", profiles),
-            row("chat template", p.chat_template_digest or word("none"), p.chat_template_digest is not None), row("thinking", p.thinking or word("none")),
+            row("chat template", p.chat_template_digest or word("none"), p.chat_template_digest is not None),
+            row("thinking", p.thinking or word("none")),
         ]),
         (word("How"), [
             row("load", load(p.load, locale)), row("sampling", sampling), row("stop strings", stop),
             row("ignores end of text", word("yes") if p.ignore_eos else word("no")), row("token limit", decimal(p.max_new_tokens, 0, locale)),
             row("context length", decimal(p.context_length, 0, locale)), row("prefix cache", p.prefix_cache), row("cache dtype", p.cache_dtype),
-            row("cache shared by draft and verification", p.shared_cache), row("verification in one batched forward", p.batched_verification),
+            row("cache shared by draft and verification", p.shared_cache),
+            row("verification in one batched forward", p.batched_verification),
         ]),
-        (word("Where"), [row("engine", f"{p.engine} {p.engine_version}"), row("hardware", p.hardware), row("hardware digest", p.hardware_digest, True)]),
+        (word("Where"), [
+            row("engine", f"{p.engine} {p.engine_version}"), row("hardware", p.hardware), row("hardware digest", p.hardware_digest, True),
+        ]),
         (word("Definition"), [row("definitions of figures", p.definition), row("interval level", number("share", 0.95, locale=locale).value)]),
     ]  # fmt: skip
 

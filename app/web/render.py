@@ -1,5 +1,6 @@
 """Templates with the words and numbers of one language; every page leaves here with the same strict headers."""
 
+from collections.abc import Callable
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
@@ -40,7 +41,7 @@ HTMX = {
         {"code": "[45]..", "swap": False, "error": True},
     ],
 }
-_SPEAKING = {
+_SPEAKING: dict[str, Callable[..., str]] = {
     "say": format.say, "counted": format.counted, "moment": format.moment, "duration": format.duration, "name_of": words.name_of,
     "state_of": words.state_of, "outcome_of": words.outcome_of, "arm_of": words.arm_of, "language_name": translate.language_name,
 }  # fmt: skip
@@ -72,6 +73,11 @@ def page(request: Request, template: str, *, status: int = 200, **context: Any) 
     """A whole page in the language of the request."""
     locale = locale_of(request)
     here = request.url.path + (f"?{request.url.query}" if request.url.query else "")
-    shell = {"theme": theme_of(request), "here": here, "path": request.url.path, "plot_setup": {"src": plotly_address(), "styles": plotly_styles(), "templates": TEMPLATES}}
+    shell = {
+        "theme": theme_of(request),
+        "here": here,
+        "path": request.url.path,
+        "plot_setup": {"src": plotly_address(), "styles": plotly_styles(), "templates": TEMPLATES},
+    }
     body = fragment(template, locale, **shell, **context)
     return HTMLResponse(body, status_code=status, headers=HEADERS | {"Content-Language": locale})

@@ -4,15 +4,18 @@ import html
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Any
-
-import plotly.graph_objects as go
 
 from app.domain.estimate import Cell
 from app.domain.language import base_of
-from app.reports.format import decimal, number
+from app.reports.format import decimal, number, style_of
 from app.reports.report import Report
 from app.reports.shown import Shown
+
+Trace = dict[str, Any]
+# plotly has no annotations of its own.
+_go: Any = import_module("plotly.graph_objects")
 
 MARKS = {"ru": "#2b7fd0", "en": "#c26a0c"}
 GREY = "#78828f"
@@ -59,7 +62,7 @@ def symbol(language: str, *, filled: bool = True) -> str:
     return SHAPES.get(base_of(language), "triangle-up") + ("" if filled else "-open")
 
 
-def series_name(report: Report, among: Sequence[Report], locale: str) -> str:
+def series_name(report: Report, among: Sequence[Report]) -> str:
     """The shortest name that tells the reports of a page apart; language first, since it has the colour."""
     parts = [report.spec.language]
     if len({other.spec.drafter.name for other in among}) > 1 or len(among) == 1:
@@ -96,12 +99,14 @@ def mark(colour_: str, symbol_: str, size: int = 11) -> dict[str, Any]:
     return {"color": colour_, "symbol": symbol_, "size": size, "line": {"width": width, "color": colour_}}
 
 
-def dot(x: float, y: object, low: float | None, high: float | None, *, colour: str, symbol: str, hover: str, **more: Any) -> go.Scatter:
+def scatter(**fields: Any) -> Trace:
+    return {"type": "scatter", "hoverinfo": "text", "cliponaxis": False} | fields
+
+
+def dot(x: float, y: object, low: float | None, high: float | None, *, colour: str, symbol: str, hover: str, **more: Any) -> Trace:
     """One mark with a horizontal interval."""
     bars = interval([(x, low, high)]) | {"color": colour}
-    return go.Scatter(
-        x=[x], y=[y], mode="markers", marker=mark(colour, symbol), error_x=bars, hovertext=[hover], hoverinfo="text", cliponaxis=False, **more
-    )
+    return scatter(x=[x], y=[y], mode="markers", marker=mark(colour, symbol), error_x=bars, hovertext=[hover], **more)
 
 
 def ratio_axis(values: Iterable[float | None], locale: str) -> dict[str, Any]:
@@ -135,6 +140,17 @@ def share_axis(locale: str, *, ticks: Sequence[float] = (0, 0.25, 0.5, 0.75, 1))
     return {"range": [-0.02, 1.02], "tickmode": "array", "tickvals": list(ticks), "ticktext": whole}
 
 
+def zero_axis(unit: str, reach: float, locale: str, *, named: bool = False) -> dict[str, Any]:
+    """A scale from 0 to `reach`, with at most five round ticks whose decimals are those of the step; `named` prints the unit at each tick."""
+    style = style_of(unit, reach)
+    top = reach * style.scale
+    step = next(s * 10.0**k for k in range(-6, 10) for s in (1, 2, 5) if top / (s * 10.0**k) <= 4.5)
+    digits = max(0, -math.floor(math.log10(step) + 1e-9))
+    ticks = [i * step for i in range(math.floor(top / step) + 1)]
+    text = [decimal(t, digits, locale) + (style.suffix(locale) if named else "") for t in ticks]
+    return {"range": [0, reach], "tickmode": "array", "tickvals": [t / style.scale for t in ticks], "ticktext": text}
+
+
 def row_axis(labels: Sequence[str]) -> dict[str, Any]:
     """Categories from top to bottom, one unit apart, so that lines and labels can be placed between them."""
     count = len(labels)
@@ -160,10 +176,10 @@ def label(text: str, x: float, y: object, **more: Any) -> dict[str, Any]:
     return {"text": text, "x": x, "y": y, "showarrow": False} | more
 
 
-def draw(traces: Sequence[go.Scatter], layout: dict[str, Any], locale: str) -> dict[str, Any]:
+def draw(traces: Sequence[Trace], layout: dict[str, Any], locale: str) -> dict[str, Any]:
     """plotly JSON, checked by plotly itself; colours of ink and grid come from the page's theme."""
     separators = ",\u00a0" if locale == "ru" else ".,"
-    figure = go.Figure(data=list(traces), layout=layout | {"separators": separators, "template": "none"})
+    figure = _go.Figure(data=list(traces), layout=layout | {"separators": separators, "template": "none"})
     found: dict[str, Any] = figure.to_plotly_json()
     found["layout"].pop("template", None)
     return found

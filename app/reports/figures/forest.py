@@ -34,7 +34,7 @@ CONTROL = "control_ratio"
 
 def build(reports: Sequence[Report], locale: str) -> Plot:
     """A refused row keeps its place and does not stretch the axis."""
-    rows = [(series_name(r, reports, locale), r, find(r, r.headline, locale)) for r in reports]
+    rows = [(series_name(r, reports), r, find(r, r.headline, locale)) for r in reports]
     control = [(r, cell) for r in reports if isinstance(cell := r.find(CONTROL), Figure) and cell.pooled.point is not None]
     table = _table(rows, [(r, find(r, CONTROL, locale)) for r, _ in control], locale)
     finding = "; ".join(f"{name}: {said(shown, r, locale)}" for name, r, shown in rows)
@@ -84,14 +84,14 @@ def _figure(rows: list[tuple[str, Report, Shown]], control: list[tuple[Report, F
             shapes.append(_strip(y))
             continue
         traces.append(_dot(cell.pooled, y, f"{name}<br>{said(shown, report, locale)}", report.spec.language, shown.state != "cannot tell"))
-        notes.append(_value(cell.pooled, y, f"{shown.value} {shown.interval}", locale))
+        notes.append(_value(cell.pooled, y, f"{shown.value} {shown.interval}"))
     for y, (_, cell) in enumerate(control, start=len(rows)):
         traces.append(_plain_dot(cell.pooled, y, locale))
         printed = show_estimate("ratio", cell.pooled, locale)
-        notes.append(_value(cell.pooled, y, f"{printed.value} {printed.interval}", locale))
+        notes.append(_value(cell.pooled, y, f"{printed.value} {printed.interval}"))
     shapes += [_band(floor, y) for y, floor in floors.items()]
     if floors:
-        where = {"yanchor": "top", "yshift": -14, "font": {"size": 12, "color": GREY}}
+        where = {"yanchor": "top", "yshift": -10, "xanchor": "left", "xshift": 6, "font": {"size": 12, "color": GREY}}
         notes.append(label(gettext("noise floor", locale), 0, min(floors), **where))
     layout = {"xaxis": axis, "yaxis": row_axis(names), "shapes": shapes, "annotations": notes, "height": row_height(len(names)) + 12}
     return draw(traces, layout, locale), {"xaxis": narrow_ratio_axis(axis)}
@@ -109,7 +109,7 @@ def _plain_dot(e: Estimate, y: int, locale: str) -> Any:
     return dot(e.point, y, e.low, e.high, colour=GREY, symbol=PLAIN, hover=gettext("control against plain", locale))
 
 
-def _value(e: Estimate, y: int, text: str, locale: str) -> dict[str, Any]:
+def _value(e: Estimate, y: int, text: str) -> dict[str, Any]:
     assert e.point is not None
     # Annotations take log10 of the value on a log axis; shapes take the value itself.
     return label(safe(text), math.log10(e.point), y, yshift=17)

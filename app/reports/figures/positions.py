@@ -3,13 +3,11 @@
 from collections.abc import Sequence
 from typing import Any
 
-import plotly.graph_objects as go
-
-from app.domain.estimate import Figure
-from app.reports.figures.base import Plot, Table, cells, colour, dash_of, draw, interval, label, mark, safe, series_name, share_axis, symbol
+from app.domain.estimate import Cell, Figure
+from app.reports.figures.base import Plot, Table, cells, colour, dash_of, draw, interval, label, mark, safe, scatter, series_name, share_axis, symbol
 from app.reports.format import counted, decimal
 from app.reports.report import Report
-from app.reports.shown import Shown, show
+from app.reports.shown import Shown, find, missing_series, show
 from app.reports.translate import gettext
 from app.reports.words import mark as word
 
@@ -30,21 +28,23 @@ def build(reports: Sequence[Report], locale: str, definition: str = "at") -> Plo
     """`definition` is `at`, `all` or `given`; anything else is `at`."""
     definition = definition if definition in DEFINITIONS else "at"
     id = DEFINITIONS[definition]
-    found = [(series_name(r, reports, locale), r, cells(r, id, "position")) for r in reports]
+    found = [(series_name(r, reports), r, cells(r, id, "position")) for r in reports]
     question, caption = gettext(TITLES[definition], locale), gettext(FORMULAS[definition], locale)
     positions = sorted({int(p) for _, _, by in found for p in by})
     shown = {(r.run, p): show(cell, r, locale) for _, r, by in found for p in positions if (cell := by.get(str(p))) is not None}
     table = _table(found, positions, shown, locale)
     finding = "; ".join(_finding(name, r, positions, shown, locale) for name, r, _ in found)
-    drawn = [(name, r, figures) for name, r, by in found if (figures := {int(p): c for p, c in by.items() if _has_point(c)})]
+    if len(reports) > 1:
+        caption += missing_series((name, find(r, "acceptance_rate", locale)) for name, r, _ in found)
+    drawn = [(name, r, figures) for name, r, by in found if (figures := _numbers(by))]
     if not drawn:
         reasons = sorted({s.why for s in shown.values() if s.why}) or [gettext("No draft was made, so there is no position to show.", locale)]
         return Plot("positions", question, caption, finding, table, empty=reasons[0])
     return Plot("positions", question, caption, finding, table, *_figure(drawn, reports, positions, shown, locale), height=300)
 
 
-def _has_point(cell: object) -> bool:
-    return isinstance(cell, Figure) and cell.pooled.point is not None
+def _numbers(by: dict[str, Cell]) -> dict[int, Figure]:
+    return {int(p): c for p, c in by.items() if isinstance(c, Figure) and c.pooled.point is not None}
 
 
 def _finding(name: str, report: Report, positions: list[int], shown: dict[tuple[int, int], Shown], locale: str) -> str:
@@ -77,21 +77,24 @@ def _figure(
         # A point without an interval is hollow, as its row in the table says why.
         symbols = [symbol(report.spec.language, filled=e.low is not None) for e in estimates]
         traces.append(
-            go.Scatter(
+            scatter(
                 x=x, y=points, mode="lines+markers", marker=mark(hue, report.spec.language) | {"symbol": symbols}, error_y=bars, hovertext=hover,
-                hoverinfo="text", line={"color": hue, "width": 2, "dash": dash_of(report, reports)}, cliponaxis=False,
+                line={"color": hue, "width": 2, "dash": dash_of(report, reports)},
             )
         )  # fmt: skip
         if len(drawn) > 1:
             notes.append(label(safe(name), x[-1], points[-1], xanchor="left", xshift=12, font={"color": hue}))
     axis = {"tickmode": "array", "tickvals": positions, "ticktext": [_tick(p, drawn, locale) for p in positions], "range": _range(positions, drawn)}
     layout = {"xaxis": axis, "yaxis": share_axis(locale), "annotations": notes, "height": 300}
-    few = (
-        [p for p in positions if p == 1 or p == positions[-1] or (len(positions) > 4 and p == (positions[-1] + 1) // 2)]
-        if len(positions) > 4
-        else positions
-    )
-    return draw(traces, layout, locale), {"xaxis": {"tickvals": few, "ticktext": [_tick(p, drawn, locale) for p in few]}}
+    narrow = _few(positions)
+    text = [_tick(p, drawn if len(drawn) == 1 else [], locale) for p in narrow]
+    return draw(traces, layout, locale), {"xaxis": {"tickvals": narrow, "ticktext": text}}
+
+
+def _few(positions: list[int]) -> list[int]:
+    """At most four ticks for a phone."""
+    step = max(1, -(-len(positions) // 4))
+    return positions[::step]
 
 
 def _range(positions: list[int], drawn: list[Any]) -> list[float]:

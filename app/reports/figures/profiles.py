@@ -3,13 +3,11 @@
 from collections.abc import Sequence
 from typing import Any
 
-import plotly.graph_objects as go
-
 from app.domain.estimate import Cell, Figure
-from app.reports.figures.base import GREY, Plot, Table, cells, colour, dot, draw, mark, reference, row_axis, safe, series_name, share_axis, symbol
+from app.reports.figures.base import GREY, Plot, Table, Trace, cells, colour, dot, draw, reference, row_axis, safe, series_name, share_axis, symbol
 from app.reports.format import decimal, number
 from app.reports.report import Contrast, Report
-from app.reports.shown import Shown, show, show_contrast
+from app.reports.shown import Shown, find, missing_series, show, show_contrast
 from app.reports.translate import gettext
 
 ID = "acceptance_rate"
@@ -17,13 +15,15 @@ ID = "acceptance_rate"
 
 def build(reports: Sequence[Report], locale: str, contrasts: Sequence[Contrast] = ()) -> Plot:
     """Rows sorted by the difference where there is one, else by the first run's value; rows without a number come last."""
-    found = [(series_name(r, reports, locale), r, cells(r, ID, "profile")) for r in reports]
+    found = [(series_name(r, reports), r, cells(r, ID, "profile")) for r in reports]
     differences = {c.part["profile"]: c for c in contrasts if c.id == ID and set(c.part) == {"profile"}}
     names = sorted({p for _, _, by in found for p in by}, key=lambda p: _order(p, found, differences))
     question = gettext("Which texts are accepted?", locale) if len(reports) == 1 else gettext("On which texts do they differ?", locale)
     caption = gettext("Acceptance V/D by text profile, with 95% intervals.", locale)
     if differences:
         caption += " " + gettext("Below: the first minus the second on the same prompts, in percentage points.", locale)
+    if len(reports) > 1:
+        caption += missing_series((name, find(r, ID, locale)) for name, r, _ in found)
     table = _table(found, names, differences, locale)
     drawn = [(name, r, {p: c for p, c in by.items() if isinstance(c, Figure) and c.pooled.point is not None}) for name, r, by in found]
     finding = _finding(found, names, differences, locale)
@@ -70,7 +70,7 @@ def _height(names: list[str], differences: dict[str, Contrast]) -> int:
 
 def _figure(drawn: list[Any], names: list[str], differences: dict[str, Contrast], locale: str) -> tuple[dict[str, Any], dict[str, Any]]:
     spread = 0.14 if len(drawn) > 1 else 0.0
-    traces: list[go.Scatter] = []
+    traces: list[Trace] = []
     for i, (name, report, by) in enumerate(drawn):
         for p, figure in by.items():
             shown = show(figure, report, locale)
@@ -84,7 +84,7 @@ def _figure(drawn: list[Any], names: list[str], differences: dict[str, Contrast]
     return draw(traces, layout, locale), {"xaxis": share_axis(locale, ticks=(0, 0.5, 1))}
 
 
-def _difference_panel(traces: list[go.Scatter], names: list[str], differences: dict[str, Contrast], locale: str) -> dict[str, Any]:
+def _difference_panel(traces: list[Trace], names: list[str], differences: dict[str, Contrast], locale: str) -> dict[str, Any]:
     """The paired difference under the dots: two overlapping intervals do not say that there is no difference."""
     reach = 0.05
     for p, contrast in differences.items():
@@ -92,8 +92,8 @@ def _difference_panel(traces: list[go.Scatter], names: list[str], differences: d
         if e.point is None or p not in names:
             continue
         hover = safe(f"{p}: {shown.value} {shown.interval or shown.why}, {shown.n}")
-        trace = dot(e.point, names.index(p), e.low, e.high, colour=GREY, symbol="diamond" if e.low is not None else "diamond-open", hover=hover)
-        trace.update(xaxis="x2", yaxis="y2", marker=mark(GREY, "diamond" if e.low is not None else "diamond-open", 11))
+        shape = "diamond" if e.low is not None else "diamond-open"
+        trace = dot(e.point, names.index(p), e.low, e.high, colour=GREY, symbol=shape, hover=hover, xaxis="x2", yaxis="y2")
         traces.append(trace)
         reach = max(reach, *[abs(v) for v in (e.point, e.low, e.high) if v is not None])
     reach *= 1.15

@@ -6,7 +6,7 @@ from app.domain.estimate import Figure
 from app.reports.figures._panels import Panel, Row, figure, height
 from app.reports.figures.base import GREY, PLAIN, Plot, Table, colour, series_name, symbol
 from app.reports.report import Report
-from app.reports.shown import Shown, find, show
+from app.reports.shown import Shown, find, missing_series, show
 from app.reports.translate import gettext
 from app.reports.words import arm_of, mark
 
@@ -27,6 +27,8 @@ def build(reports: Sequence[Report], locale: str) -> Plot:
     caption = gettext(
         "▬ plain, ● or ■ speculative. Hollow: an absolute speed has no interval; the speed-up is measured in pairs and has one.", locale
     )
+    if len(reports) > 1:
+        caption += missing_series((series_name(r, reports), find(r, r.headline, locale)) for r in reports)
     finding = "; ".join(f"{row[0]}: " + ", ".join(c.value or c.why for c in row[1:] if isinstance(c, Shown)) for row in table.rows)
     if not panels:
         return Plot("throughput", question, caption, finding, table, empty=gettext("No speed is shown: it was refused or not measured.", locale))
@@ -40,9 +42,9 @@ def _panel(reports: Sequence[Report], of: str, unit: str, title: str, locale: st
             cell = r.find(ID, arm=arm, of=of)
             if isinstance(cell, Figure) and cell.pooled.point is not None:
                 hue, shape = (colour(r.spec.language), symbol(r.spec.language)) if arm == "speculative" else (GREY, PLAIN)
-                name = f"{series_name(r, reports, locale)} · {arm_of(arm, locale)}"
+                name = f"{series_name(r, reports)} · {arm_of(arm, locale)}"
                 rows.append(Row(name, cell.pooled, show(cell, r, locale), hue, shape))
-    return Panel(gettext(title, locale), unit, rows)
+    return Panel(gettext(title, locale).replace(", ", ",<br>"), unit, rows)
 
 
 def _table(reports: Sequence[Report], locale: str) -> Table:
@@ -51,6 +53,6 @@ def _table(reports: Sequence[Report], locale: str) -> Table:
     for r in reports:
         for arm in ARMS:
             if any(c.id == ID and c.part.get("arm") == arm for c in r.cells):
-                name = f"{series_name(r, reports, locale)} · {arm_of(arm, locale)}"
+                name = f"{series_name(r, reports)} · {arm_of(arm, locale)}"
                 rows.append((name, *[find(r, ID, locale, arm=arm, of=of) for of, _, _ in _OF]))
     return Table(columns, tuple(rows))

@@ -1,10 +1,8 @@
 """C13: trials in the order in which they ran: what was disturbed is crossed out and says so."""
 
-import plotly.graph_objects as go
-
 from app.domain.facts import TrialFact
-from app.reports.figures.base import GREY, Plot, Table, colour, draw, mark, safe, symbol
-from app.reports.format import decimal, number
+from app.reports.figures.base import GREY, Plot, Table, Trace, colour, draw, mark, safe, scatter, symbol, zero_axis
+from app.reports.format import decimal
 from app.reports.report import Report
 from app.reports.shown import Shown, plain_number
 from app.reports.translate import gettext
@@ -32,7 +30,7 @@ def build(report: Report, locale: str) -> Plot:
     return Plot("trials", question, caption, finding, table, draw(_traces(report, trials, locale), layout, locale), height=260)
 
 
-def _traces(report: Report, trials: list[TrialFact], locale: str) -> list[go.Scatter]:
+def _traces(report: Report, trials: list[TrialFact], locale: str) -> list[Trace]:
     traces = []
     for arm in ("plain", "speculative", "control"):
         own = [t for t in trials if t.arm == arm]
@@ -42,8 +40,8 @@ def _traces(report: Report, trials: list[TrialFact], locale: str) -> list[go.Sca
         shape = {"plain": "square", "control": "triangle-up"}.get(arm, symbol(report.spec.language))
         hover = [safe(f"{arm_of(arm, locale)} {t.trial + 1}: {plain_number('seconds', t.seconds, locale)}") + _why(t, locale) for t in own]
         traces.append(
-            go.Scatter(
-                x=[t.trial + 1 for t in own], y=[t.seconds for t in own], mode="lines+markers", hovertext=hover, hoverinfo="text", cliponaxis=False,
+            scatter(
+                x=[t.trial + 1 for t in own], y=[t.seconds for t in own], mode="lines+markers", hovertext=hover,
                 marker=mark(hue, shape, 9) | {"symbol": ["x-thin" if t.contended else shape for t in own]},
                 line={"color": hue, "width": 1, "dash": "solid" if arm == "speculative" else "dot"}, name=arm_of(arm, locale),
             )
@@ -63,9 +61,7 @@ def _trial_axis(trials: list[TrialFact], locale: str) -> dict[str, object]:
 
 
 def _seconds_axis(trials: list[TrialFact], locale: str) -> dict[str, object]:
-    top = max(t.seconds for t in trials) * 1.1 or 1.0
-    ticks = [top * k / 4 for k in range(5)]
-    return {"tickmode": "array", "tickvals": ticks, "ticktext": [number("seconds", t, 0, top, locale).value for t in ticks], "range": [0, top]}
+    return zero_axis("seconds", max(t.seconds for t in trials) * 1.1 or 1.0, locale, named=True)
 
 
 def _table(trials: list[TrialFact], locale: str) -> Table:

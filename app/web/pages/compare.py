@@ -55,7 +55,6 @@ def waiting(states: Sequence[RunSummary], locale: str) -> dict[str, Any]:
     return {"rows": rows, "ids": ids, "permalink": address(ids), "left": sum(shown is not None for _, shown in rows)}
 
 
-
 def _ids(asked: Sequence[str]) -> list[int]:
     """`runs=41,42` and `runs=41&runs=42` are the same. Raises InvalidInput for what is no number."""
     texts = [text for item in asked for text in item.split(",") if text.strip()]
@@ -81,7 +80,7 @@ def view(found: Comparison, ids: Sequence[int], position: str, locale: str) -> d
         "comparison": found,
         "reports": reports,
         "title": f"{say(found.answer, locale)} · {', '.join(f'#{id}' for id in ids)}",
-        "verdicts": [(r, forest.said(find(r, r.headline, locale), r, locale)) for r in reports],
+        "verdicts": [(r, find(r, r.headline, locale), find(r, "acceptance_rate", locale)) for r in reports],
         "key_table": key_table(found, locale),
         "differences": passport.side_by_side(found, locale),
         "passports": [(r, passport.compact(r, locale)) for r in reports],

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request
@@ -131,6 +131,10 @@ def tiles(summary: RunSummary, report: Report, locale: str) -> list[tuple[str, S
         waits = pending(progress.show(summary, locale).waits)
         return [*[(name_of(id, locale), waits, "") for id in ids], (gettext("Output", locale), waits, "")]
     found = [(name_of(id, locale), find(report, id, locale), _note(report, id, locale)) for id in ids]
+    first = found[0][1]
+    for i, (name, shown, note) in enumerate(found):
+        if i and shown.state == first.state == "refused" and shown.why == first.why:
+            found[i] = (name, replace(shown, why=gettext("For the same reason.", locale), remedy=""), note)
     return [*found, (gettext("Output", locale), output(report.losslessness, locale), "")]
 
 

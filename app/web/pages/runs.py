@@ -12,8 +12,8 @@ from app.domain.status import RunState
 from app.reports.format import decimal
 from app.reports.shown import Shown, missing, pending, show
 from app.reports.translate import gettext, ngettext
-from app.reports.words import OUTCOMES, STATES
-from app.runs.schemas import RunFilter, RunPage, RunSummary
+from app.reports.words import OUTCOMES, STATES, both
+from app.runs.schemas import OutcomeFilter, RunFilter, RunPage, RunSummary
 from app.runs.service import Runs, runs_service
 from app.web.preferences import locale_of
 from app.web.progress import state_word
@@ -45,14 +45,14 @@ async def runs_page(
     runs: Annotated[Runs, Depends(runs_service)],
     language: Annotated[str | None, Query(max_length=64)] = None,
     drafter: Annotated[str | None, Query(max_length=64)] = None,
-    outcome: Annotated[str | None, Query(max_length=32)] = None,
-    state: Annotated[str | None, Query(max_length=32)] = None,
-    cursor: Annotated[str | None, Query(max_length=256)] = None,
+    outcome: OutcomeFilter | None = None,
+    state: RunState | None = None,
+    cursor: Annotated[int | None, Query(ge=1, le=2**53)] = None,
 ) -> Response:
     locale = locale_of(request)
     chosen = {"language": language, "drafter": drafter, "outcome": outcome, "state": state}
-    asked = {name: value for name, value in chosen.items() if value}
-    found = await runs.page(RunFilter.model_validate(asked | ({"cursor": cursor} if cursor else {})))
+    asked = {name: str(value) for name, value in chosen.items() if value}
+    found = await runs.page(RunFilter(language=language, drafter=drafter, outcome=outcome, state=state, cursor=cursor))
     return page(request, "runs.html", **view(found, asked, locale))
 
 
@@ -61,10 +61,11 @@ def view(found: RunPage, asked: dict[str, str], locale: str) -> dict[str, Any]:
         "question": question(asked, locale),
         "rows": [row(run, locale) for run in found.items],
         "facets": [(gettext(name, locale), facet(name, found.facets.get(name, {}), asked, locale)) for name in FACETS if found.facets.get(name)],
-        "counts": counts(found, locale),
+        "counts": [] if asked else counts(found, locale),
+        "matching": ngettext("%(n)s run matches.", "%(n)s runs match.", found.total, locale) % {"n": decimal(found.total, 0, locale)},
         "hidden": hidden(found, locale),
         "asked": asked,
-        "next": "/runs?" + urlencode(asked | {"cursor": found.next_cursor}) if found.next_cursor else None,
+        "next": "/runs?" + urlencode(asked | {"cursor": str(found.next_cursor)}) if found.next_cursor else None,
         "twin": "/api/v1/runs" + ("?" + urlencode(asked) if asked else ""),
         "total": found.total,
     }
@@ -84,18 +85,24 @@ def _word(name: str, value: str, locale: str) -> str:
 
 def counts(found: RunPage, locale: str) -> list[tuple[str, str]]:
     """The sentence of the page in pieces that are links: (text, address)."""
-    outcomes, states = found.facets.get("outcome", {}), found.facets.get("state", {})
+
+    def piece(key: str, query: str, one: str, many: str) -> tuple[int, str, str]:
+        n = found.counts.get(key, 0)
+        return n, ngettext(one, many, n, locale) % {"n": decimal(n, 0, locale)}, f"/runs?{query}"
+
     pieces = [
-        (states.get(RunState.SUCCEEDED, 0), "state=succeeded", lambda n: ngettext("%(n)s finished", "%(n)s finished", n, locale)),
-        (outcomes.get("pays", 0), "outcome=pays", lambda n: ngettext("%(n)s pays", "%(n)s pay", n, locale)),
-        (outcomes.get("does not pay", 0), "outcome=does+not+pay", lambda n: ngettext("%(n)s does not pay", "%(n)s do not pay", n, locale)),
-        (outcomes.get("cannot tell", 0), "outcome=cannot+tell", lambda n: ngettext("%(n)s cannot tell", "%(n)s cannot tell", n, locale)),
-        (outcomes.get("refused", 0), "outcome=refused", lambda n: ngettext("%(n)s has figures refused", "%(n)s have figures refused", n, locale)),
-        (states.get(RunState.RUNNING, 0) + states.get(RunState.LEASED, 0), "state=running", lambda n: ngettext("%(n)s is running", "%(n)s are running", n, locale)),
-        (states.get(RunState.QUEUED, 0), "state=queued", lambda n: ngettext("%(n)s waits", "%(n)s wait", n, locale)),
-        (states.get(RunState.FAILED, 0), "state=failed", lambda n: ngettext("%(n)s failed", "%(n)s failed", n, locale)),
-    ]  # fmt: skip
-    return [(say(n) % {"n": decimal(n, 0, locale)}, f"/runs?{query}") for n, query, say in pieces if n]
+        piece(RunState.SUCCEEDED, "state=succeeded", *both("%(n)s finished", "%(n)s finished")),
+        piece("pays", "outcome=pays", *both("%(n)s pays", "%(n)s pay")),
+        piece("does not pay", "outcome=does+not+pay", *both("%(n)s does not pay", "%(n)s do not pay")),
+        piece("cannot tell", "outcome=cannot+tell", *both("%(n)s cannot tell", "%(n)s cannot tell")),
+        piece("refused", "outcome=refused", *both("%(n)s has figures refused", "%(n)s have figures refused")),
+        piece(RunState.LEASED, "state=leased", *both("%(n)s is starting", "%(n)s are starting")),
+        piece(RunState.RUNNING, "state=running", *both("%(n)s is running", "%(n)s are running")),
+        piece(RunState.QUEUED, "state=queued", *both("%(n)s waits", "%(n)s wait")),
+        piece(RunState.FAILED, "state=failed", *both("%(n)s failed", "%(n)s failed")),
+        piece(RunState.CANCELLED, "state=cancelled", *both("%(n)s cancelled", "%(n)s cancelled")),
+    ]
+    return [(text, address) for n, text, address in pieces if n]
 
 
 def facet(name: str, values: dict[str, int], asked: dict[str, str], locale: str) -> list[Choice]:

@@ -16,9 +16,11 @@ from app.domain.spec import RunSpec
 from app.errors import AppError
 from app.reports.format import counted, decimal
 from app.reports.translate import gettext, language_name, ngettext
+from app.reports.words import mark
 from app.runners_registry.schemas import Catalogue
 from app.runners_registry.service import Registry, registry_service
 from app.runs.service import Runs, runs_service
+from app.statistics.verdict import FEWEST_PROMPTS
 from app.web.command import submit_line
 from app.web.order import HOW_LONG, LIMIT, LOAD, Order, key_of, place, prompts_of, read
 from app.web.preferences import locale_of
@@ -116,10 +118,10 @@ def view(
     languages = sorted({tag for suite in catalogue.suites for tag in suite.languages}, key=lambda tag: (tag != "ru", tag))
 
     def parts(kind: str, found: Sequence[Part]) -> list[Option]:
-        return [
-            Option(p.name, p.name, gettext(p.summary, locale), tuple(fields(f"{kind}.{p.name}.", p.schema_, typed, errors, locale)), typed.get(kind) == p.name)
-            for p in found
-        ]  # fmt: skip
+        def params(part: Part) -> tuple[Field, ...]:
+            return tuple(fields(f"{kind}.{part.name}.", part.schema_, typed, errors, locale))
+
+        return [Option(p.name, p.name, gettext(p.summary, locale), params(p), typed.get(kind) == p.name) for p in found]
 
     return {
         "catalogue": catalogue,
@@ -146,7 +148,7 @@ def view(
 def summary(order: Order, catalogue: Catalogue, locale: str) -> dict[str, Any]:
     """What will be compared, what it will be able to say, and the same from a terminal."""
     if not order.specs:
-        return {"sentence": gettext("The form is not complete yet.", locale), "claims": [], "lines": [], "count": 0}
+        return {"sentence": gettext("The form is not complete yet.", locale), "size": "", "claims": [], "lines": [], "count": 0}
     first = order.specs[0]
     words = {
         "drafter": first.drafter.name,
@@ -162,21 +164,17 @@ def summary(order: Order, catalogue: Catalogue, locale: str) -> dict[str, Any]:
         "blocks": counted(first.trials, "blocks", locale),
         "tokens": counted(first.max_new_tokens, "tokens", locale),
     }
-    return {
-        "sentence": sentence,
-        "size": size,
-        "claims": _claims(order, prompts, locale),
-        "lines": [submit_line(s) for s in order.specs],
-        "count": len(order.specs),
-    }
+    lines = [submit_line(spec) for spec in order.specs]
+    return {"sentence": sentence, "size": size, "claims": _claims(order, prompts, locale), "lines": lines, "count": len(lines)}
 
 
 def _claims(order: Order, prompts: int | None, locale: str) -> list[tuple[bool, str]]:
-    few = prompts is not None and prompts < 8
-    pair = len(order.specs) > 1
+    few, pair = prompts is not None and prompts < FEWEST_PROMPTS, len(order.specs) > 1
+    speed = mark("no verdict on speed: fewer than 8 prompts") if few else mark("speed-up: the plain arm is included")
+    languages = mark("languages against each other, on parallel prompts") if pair else mark("one language against another: check a second one")
     return [
         (True, gettext("acceptance: language and tokenizer are given", locale)),
-        (not few, gettext("no verdict: fewer than 8 prompts", locale) if few else gettext("speed-up: the plain arm is included", locale)),
-        (pair, gettext("languages against each other, on parallel prompts", locale) if pair else gettext("one language against another: check a second one", locale)),
+        (not few, gettext(speed, locale)),
+        (pair, gettext(languages, locale)),
         (False, gettext("until what load it pays: one load level cannot show it", locale)),
-    ]  # fmt: skip
+    ]
