@@ -5,6 +5,9 @@ import pandas as pd
 from app.domain.sentence import Sentence, plain
 from app.metrics.frame import DONE, Frames
 
+# What took less than any clock can tell was not timed; as a divisor it would be an endless speed.
+LEAST_SECONDS = 1e-9
+
 
 def headline(frames: Frames, arm: str) -> pd.DataFrame:
     """All finished headline requests of an arm. A request that ended by an error or was cancelled has no figure of its own."""
@@ -57,7 +60,7 @@ def paired(frames: Frames, first: str = "plain", second: str = "speculative") ->
     """
     keys = ["prompt", "trial", "seed"]
     columns = [*keys, "order", "seconds", "decode_seconds", "decode_tokens", "emitted", "finish"]
-    a, b = (timed(frames, arm)[columns] for arm in (first, second))
+    a, b = (rows.loc[rows["seconds"] > LEAST_SECONDS, columns] for rows in (timed(frames, first), timed(frames, second)))
     return a.merge(b, on=keys, how="inner", suffixes=(f"_{first}", f"_{second}"))
 
 

@@ -6,7 +6,7 @@ from app.domain.estimate import Estimate
 from app.domain.sentence import Sentence, plain
 from app.metrics.base import Pairs, Reading
 from app.metrics.frame import Frames
-from app.metrics.select import counted, paired, why_untimed
+from app.metrics.select import LEAST_SECONDS, counted, paired, why_untimed
 from app.metrics.sums import missing, total
 from app.statistics import clusters
 from app.statistics.pairs import noise_floor, speedup
@@ -29,7 +29,7 @@ def _decode_sums(frames: Frames) -> pd.DataFrame:
     rows = paired(frames)
     columns = [f"{name}_{arm}" for arm in ("plain", "speculative") for name in ("decode_seconds", "decode_tokens")]
     # A pair leaves as a whole, so that both arms keep the same passes.
-    return rows[(rows[columns] > 0).all(axis=1)].groupby("prompt")[columns].sum()
+    return rows[(rows[columns] > LEAST_SECONDS).all(axis=1)].groupby("prompt")[columns].sum()
 
 
 def same_lengths(frames: Frames) -> bool:
@@ -97,7 +97,7 @@ def plain_against_plain(frames: Frames, *, decode_only: bool) -> Estimate | None
     rows = paired(frames)
     seconds = rows["decode_seconds_plain"] / rows["decode_tokens_plain"] if decode_only else rows["seconds_plain"]
     rows = rows.assign(value=seconds, place=(rows["order_plain"] > rows["order_speculative"]).astype(int))
-    rows = rows[(rows["value"] > 0) & (rows["order_plain"] != rows["order_speculative"])]
+    rows = rows[(rows["value"] > LEAST_SECONDS) & (rows["order_plain"] != rows["order_speculative"])]
     table = rows.pivot_table(index="prompt", columns="place", values="value", aggfunc="mean") if not rows.empty else pd.DataFrame()
     if len(table.columns) < 2:
         return None

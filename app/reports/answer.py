@@ -41,7 +41,7 @@ def answer(reports: Sequence[Report], seen: Differences, contrasts: Sequence[Con
         return next(iter(seen.forbidden.values()), plain("Nothing can be contrasted: the runs share no prompt that both measured."))
     if accepted is None or speed is None:
         return _half(accepted, speed)
-    return _both(accepted, speed)
+    return _both(reports, accepted, speed)
 
 
 def _find(contrasts: Sequence[Contrast], id: str) -> Contrast | None:
@@ -53,6 +53,13 @@ def _one_sided(reports: Sequence[Report], refused: Report) -> Sentence:
     gate = next(gate for gate in refused.gates if gate.refused)
     if any(each.refused for each in other.gates):
         return plain("Cannot tell: the figures of both runs are refused.")
+    if gate.name == "degenerate":
+        return plain(
+            "Cannot tell: in %(language)s %(failing)s of %(n)s answers repeat themselves, so that run is refused and nothing is contrasted with it.",
+            language=refused.spec.language,
+            failing=gate.failing,
+            n=gate.n,
+        )
     return plain(
         "Cannot tell: the %(language)s run is refused (%(failing)s of %(n)s requests fail the check “%(gate)s”), so nothing is contrasted with it.",
         language=refused.spec.language,
@@ -77,7 +84,7 @@ def _half(accepted: Contrast | None, speed: Contrast | None) -> Sentence:
     return plain("Only acceptance is contrasted: the difference is %(difference)s.", difference=quantity("points", accepted.estimate))
 
 
-def _both(accepted: Contrast, speed: Contrast) -> Sentence:
+def _both(reports: Sequence[Report], accepted: Contrast, speed: Contrast) -> Sentence:
     """Both are said in every case: acceptance is not speed. The word at the head is decided by speed, which is what pays."""
     values: dict[str, str | int | Quantity] = {
         "difference": quantity("points", accepted.estimate),
@@ -88,6 +95,11 @@ def _both(accepted: Contrast, speed: Contrast) -> Sentence:
         return plain(
             "Cannot tell: acceptance differs by %(difference)s and the speed-up is %(speedup)s of the other's, "
             "but %(pairs)s are too few for an interval.",
+            **values,
+        )
+    if all(report.verdict.outcome == "does not pay" for report in reports[:2]):
+        return plain(
+            "It pays in neither run. The first's speed-up is %(speedup)s of the second's; acceptance differs by %(difference)s, over %(pairs)s.",
             **values,
         )
     side = _side_of(speed, 1.0)

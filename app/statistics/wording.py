@@ -83,7 +83,7 @@ def _pays(values: dict[str, str | int | Quantity], *, known: bool) -> Sentence:
     if not known:
         return plain(
             "Pays. In %(language)s, at %(requests)s at a time, %(drafter)s runs at %(speedup)s of plain speed (%(prompts)s, %(trials)s). "
-            "Its acceptance is not known.",
+            "No acceptance can be given.",
             **values,
         )
     return plain(
@@ -97,7 +97,7 @@ def _slower(values: dict[str, str | int | Quantity], *, known: bool) -> Sentence
     if not known:
         return plain(
             "Does not pay: it is slower. In %(language)s, at %(requests)s at a time, %(drafter)s runs at %(speedup)s of plain speed "
-            "(%(prompts)s, %(trials)s). Its acceptance is not known.",
+            "(%(prompts)s, %(trials)s). No acceptance can be given.",
             **values,
         )
     return plain(
@@ -111,7 +111,7 @@ def _does_not_pay(values: dict[str, str | int | Quantity], *, known: bool) -> Se
     if not known:
         return plain(
             "Does not pay. In %(language)s, at %(requests)s at a time, %(drafter)s runs at %(speedup)s of plain speed "
-            "(%(prompts)s, %(trials)s); %(bar)s is the least that counts. Its acceptance is not known.",
+            "(%(prompts)s, %(trials)s); %(bar)s is the least that counts. No acceptance can be given.",
             **values,
         )
     return plain(

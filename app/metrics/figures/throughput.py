@@ -5,7 +5,7 @@ from app.domain.sentence import plain
 from app.metrics.base import Metric, Reading
 from app.metrics.distribution import ARMS
 from app.metrics.frame import Frames
-from app.metrics.select import timed, why_untimed
+from app.metrics.select import LEAST_SECONDS, timed, why_untimed
 from app.metrics.sums import missing, total
 
 _OF: dict[str, tuple[str, Unit]] = {
@@ -22,7 +22,7 @@ def _compute(frames: Frames) -> list[Reading]:
     for arm in ARMS:
         rows = timed(frames, arm)
         seconds = float(rows["seconds"].sum())
-        if rows.empty or seconds == 0:
+        if rows.empty or seconds <= LEAST_SECONDS:
             found.append(missing(why_untimed(frames, arm), {"arm": arm}))
             continue
         for of, (column, unit) in _OF.items():

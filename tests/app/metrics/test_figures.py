@@ -180,7 +180,7 @@ def test_only_pairs_are_timed() -> None:
 
 def test_answers_of_other_lengths_have_no_whole_time() -> None:
     """Half precision may end an answer early; then whole times compare unequal work, and decoding counts time per token."""
-    longer = [fact for name in "ru-01 ru-02 ru-03 ru-05 ru-06 ru-07".split() for fact in [request_fact(prompt=name, tokens=32, order=1)]]
+    longer = [fact for name in ["ru-01", "ru-02", "ru-03", "ru-05", "ru-06", "ru-07"] for fact in [request_fact(prompt=name, tokens=32, order=1)]]
     shorter = [request_fact(prompt=fact.prompt, arm="plain", tokens=16, order=0) for fact in longer]
     found = points(longer + shorter)
     assert found["speedup_end_to_end"] is None
@@ -267,3 +267,17 @@ def test_keys_name_figure_and_part() -> None:
 def test_no_request_gives_reasons_and_no_error() -> None:
     """A run that broke off before its first request must still be reportable."""
     assert set(points([]).values()) == {None}
+
+
+@pytest.mark.parametrize("end", [0.0, 5e-324, 1e-12])
+def test_requests_without_time_have_no_speed(end: float) -> None:
+    """A clock that stood still, or a runner that lies: no endless speed-up, no error, and prompts that were timed stay."""
+    still = {"sent_at": 0.0, "first_at": 0.0, "last_at": end}
+    measured = [fact for name in ("ru-01", "ru-02") for fact in hand(prompt=name)]
+    measured += [request_fact(**(facts | still | {"prompt": "ru-03"})) for facts in (BY_HAND, PLAIN)]
+    found = points(measured)
+    assert found["speedup_end_to_end"] == pytest.approx(2.1)
+    assert found["speedup_decode"] == pytest.approx(2.4)
+    alone = points(measured[-2:])
+    assert alone["speedup_end_to_end"] is None
+    assert alone["throughput[speculative,tokens]"] is None

@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from app.domain.estimate import Estimate, Figure
+from app.domain.facts import RequestFact
 from app.domain.tokenizer import TokenizerIdentity
+from app.reports.build import build
 from app.reports.compare import compare
 from app.reports.format import say
 from app.reports.record import RunRecord
@@ -78,7 +80,7 @@ def test_a_refused_side_gives_no_contrast_but_a_sentence() -> None:
     assert {each.id for each in found.contrasts} == {"fertility"}
     assert {each.part["text"] for each in found.contrasts} == {"prompts"}
     assert "12 of 12 answers repeat themselves" in say(found.refused[0])
-    assert say(found.answer).startswith("Cannot tell: the Russian run is refused")
+    assert say(found.answer).startswith("Cannot tell: in Russian 12 of 12 answers repeat themselves")
 
 
 def test_both_refused() -> None:
@@ -164,6 +166,30 @@ def test_weighed_together_is_a_family() -> None:
     """The size of the family is in each verdict; a drafter that pays by a hair alone does not among many that do not."""
     found = compare([RU, EN])
     assert [report.verdict.family for report in found.reports] == [2, 2]
+
+
+def barely(base: RunRecord) -> RunRecord:
+    """The record with speculative times stretched until its interval begins just above the bar."""
+    cell = build(base).find("speedup_end_to_end")
+    assert isinstance(cell, Figure)
+    factor = cell.pooled.low / 1.0205
+
+    def stretched(fact: RequestFact) -> RequestFact:
+        times = {name: fact.sent_at + (getattr(fact, name) - fact.sent_at) * factor for name in ("first_at", "last_at")}
+        return fact.model_copy(update=times) if fact.arm == "speculative" else fact
+
+    return changed(base, requests=tuple(map(stretched, base.requests)))
+
+
+def test_a_drafter_that_barely_pays_does_not_in_a_family() -> None:
+    """Tried among three, `pays` by a hair is what chance gives: it is taken back, and says that the family is why."""
+    alone = build(barely(RU))
+    assert alone.verdict.outcome == "pays"
+    found = compare([barely(RU), *(record(run=i, language="en", prompts=12, acceptance=0.3) for i in (2, 3))])
+    first = found.reports[0].verdict
+    assert (first.outcome, first.causes, first.family) == ("cannot tell", ("family",), 3)
+    assert "one of 3\u00a0runs weighed together" in say(first.sentence)
+    assert found.reports[0].answer == first.sentence
 
 
 def test_two_runs_at_least() -> None:
