@@ -1,0 +1,84 @@
+"""The parent's parts that need no service: lease clock, child, device lock, token file, last words."""
+
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from runners.attempt import LeaseClock, crash_fact
+from runners.child import KEPT, environment
+from runners.device_lock import DeviceBusy, hold
+from runners.link import read_token
+from runners.protocol.spool import SpoolReader
+
+
+def test_the_lease_is_given_up_before_it_ends() -> None:
+    """Catches a child that goes on measuring after another runner may have taken the run."""
+    clock = LeaseClock(90.0, 15.0, now=0.0)
+    assert not clock.due(14.9)
+    assert clock.due(15.0)
+    assert not clock.expired(80.0)
+    assert clock.expired(81.5)
+
+
+def test_a_beat_counts_from_when_it_was_sent() -> None:
+    """Catches a lease that a slow answer would stretch."""
+    clock = LeaseClock(90.0, 15.0, now=0.0)
+    clock.tried(30.0)
+    clock.renewed(30.0)
+    assert clock.expired(30.0 + 81.0)
+    assert not clock.expired(30.0 + 80.0)
+
+
+def test_the_child_sees_no_secret(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Catches a token or database address that leaks into the process that runs models."""
+    for name in ("BEZMEN_TOKEN", "DATABASE_URL", "AWS_SECRET_ACCESS_KEY", "HTTPS_PROXY", "HF_TOKEN"):
+        monkeypatch.setenv(name, "secret")
+    seen = environment(online=False)
+    assert "secret" not in seen.values()
+    assert seen["OMP_WAIT_POLICY"] == "PASSIVE"
+    assert set(KEPT) >= {"PATH"}
+
+
+def test_two_runners_cannot_hold_one_device(tmp_path: Path) -> None:
+    """Catches two measurements on one device, and a lock that outlives its holder."""
+    first = hold("AMD EPYC", tmp_path)
+    with pytest.raises(DeviceBusy, match=str(os.getpid())):
+        hold("AMD EPYC", tmp_path)
+    hold("another device", tmp_path).close()
+    first.close()
+    hold("AMD EPYC", tmp_path).close()
+
+
+def test_a_token_that_others_can_read_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "token"
+    file.write_text("bzr_x\n")
+    file.chmod(0o644)
+    with pytest.raises(PermissionError, match="chmod 600"):
+        read_token(file)
+    file.chmod(0o600)
+    assert read_token(file) == "bzr_x"
+
+
+def test_half_a_line_waits_for_its_other_half(tmp_path: Path) -> None:
+    """Catches a fact that is read while it is being written."""
+    reader = SpoolReader(tmp_path)
+    assert reader.new_lines() == []
+    with (tmp_path / "facts.jsonl").open("a", encoding="utf-8") as stream:
+        stream.write('{"a": 1}\n{"b": "без')
+        stream.flush()
+        assert reader.new_lines() == ['{"a": 1}']
+        stream.write('мен"}\n')
+        stream.flush()
+        assert reader.new_lines() == ['{"b": "безмен"}']
+
+
+def test_a_crash_is_told_with_its_last_words() -> None:
+    killed = crash_fact(-signal.SIGKILL, "loading")
+    assert (killed.code, killed.retry_makes_sense) == ("killed", True)
+    assert "SIGKILL" in killed.reason
+    assert "loading" in killed.reason
+    broken = crash_fact(1, "ValueError: boom")
+    assert (broken.code, broken.retry_makes_sense) == ("crashed", False)
+    assert "boom" in broken.reason
