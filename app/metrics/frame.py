@@ -5,10 +5,11 @@ Counts are float64 so that a count which its source did not give is NaN, never 0
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from app.domain.counts import Counts
 from app.domain.facts import RequestFact, TrialFact
@@ -17,13 +18,15 @@ COUNTS = ("drafted", "verified", "accepted", "rounds", "undrafted", "prefill_tok
 TEXT = ("prompt_tokens", "prompt_characters", "prompt_words", "output_characters", "output_words")
 PASSES = ("draft_layer_passes", "verify_layer_passes", "prefill_layer_passes")
 TIMES = ("seconds", "ttft", "decode_seconds", "decode_tokens")
+Array = NDArray[np.float64]
 DONE = ("eos", "length", "stop")
 
 NUMBERS = (*COUNTS, *TEXT, *PASSES, *TIMES, "text_tokens")
 
 REQUEST_COLUMNS = ["arm", "purpose", "trial", "order", "prompt", "profile", "parallel", "seed", "requests", "finish", *NUMBERS]
-ROUND_COLUMNS = ["arm", "purpose", "trial", "prompt", "profile", "parallel", "depth", "verified", "rounds"]
-DELIVERY_COLUMNS = ["arm", "purpose", "trial", "prompt", "gap", "tokens"]
+EVENT_COLUMNS = ["arm", "purpose", "trial", "prompt"]
+ROUND_COLUMNS = [*EVENT_COLUMNS, "depth", "verified", "rounds"]
+DELIVERY_COLUMNS = [*EVENT_COLUMNS, "gap", "tokens"]
 TRIAL_COLUMNS = ["arm", "purpose", "trial", "block", "forwards", "contended"]
 
 
@@ -44,8 +47,8 @@ def from_facts(requests: Sequence[RequestFact], trials: Iterable[TrialFact] = ()
     """Frames over everything that a run measured; figures select arm, purpose and trial themselves (app.metrics.select)."""
     return Frames(
         requests=_frame([_request(fact) for fact in requests], REQUEST_COLUMNS, NUMBERS),
-        rounds=_frame([row for fact in requests for row in _rounds(fact)], ROUND_COLUMNS, ("depth", "verified", "rounds")),
-        deliveries=_frame([row for fact in requests for row in _deliveries(fact)], DELIVERY_COLUMNS, ("gap", "tokens")),
+        rounds=_rounds(requests),
+        deliveries=_deliveries(requests),
         trials=_frame([_trial(fact) for fact in trials], TRIAL_COLUMNS, ("forwards",)),
         sampled=sampled,
     )
@@ -107,22 +110,40 @@ def _first_delivery(fact: RequestFact) -> int:
     return next((tokens for tokens in fact.step_tokens if tokens > 0), min(max(fact.prefill_tokens, 1), fact.emitted))
 
 
-def _rounds(fact: RequestFact) -> list[dict[str, Any]]:
-    same = {name: getattr(fact, name) for name in ("arm", "purpose", "trial", "prompt", "profile", "parallel")}
-    return [same | {"depth": deep, "verified": kept, "rounds": 1} for deep, kept in zip(fact.round_depth, fact.round_verified, strict=True)]
+def _rounds(requests: Sequence[RequestFact]) -> pd.DataFrame:
+    kept = [np.asarray(fact.round_verified, dtype=np.float64) for fact in requests]
+    columns = {
+        "depth": [np.asarray(fact.round_depth, dtype=np.float64) for fact in requests],
+        "verified": kept,
+        "rounds": [np.ones(len(each)) for each in kept],
+    }
+    return _long(requests, columns)[ROUND_COLUMNS]
 
 
 def _rounds_of(counts: Counts) -> list[dict[str, Any]]:
     if counts.histogram is None or counts.longest_draft is None or counts.rounds is None or counts.drafted != counts.longest_draft * counts.rounds:
         return []
-    same = {"arm": "speculative", "purpose": "headline", "trial": 0, "prompt": "totals", "profile": None, "parallel": None}
+    same = {"arm": "speculative", "purpose": "headline", "trial": 0, "prompt": "totals"}
     return [same | {"depth": counts.longest_draft, "verified": kept, "rounds": n} for kept, n in enumerate(counts.histogram) if n]
 
 
-def _deliveries(fact: RequestFact) -> list[dict[str, Any]]:
-    same = {name: getattr(fact, name) for name in ("arm", "purpose", "trial", "prompt")}
-    delivered = [(end, tokens) for end, tokens in zip(fact.step_end, fact.step_tokens, strict=True) if tokens > 0]
-    return [same | {"gap": end - before, "tokens": tokens} for (before, _), (end, tokens) in pairwise(delivered)]
+def _deliveries(requests: Sequence[RequestFact]) -> pd.DataFrame:
+    ends, tokens = [], []
+    for fact in requests:
+        brought = np.asarray(fact.step_tokens, dtype=np.float64)
+        ends.append(np.asarray(fact.step_end, dtype=np.float64)[brought > 0])
+        tokens.append(brought[brought > 0])
+    return _long(requests, {"gap": [np.diff(each) for each in ends], "tokens": [each[1:] for each in tokens]})[DELIVERY_COLUMNS]
+
+
+def _long(requests: Sequence[RequestFact], columns: dict[str, list[Array]]) -> pd.DataFrame:
+    """A row an event: arrays per request one under the other, what names the request beside them. Rows may be millions, so none is a dict."""
+    lengths = [len(each) for each in next(iter(columns.values()))]
+    named = {
+        name: np.repeat(np.asarray([getattr(fact, name) for fact in requests], dtype=int if name == "trial" else object), lengths)
+        for name in EVENT_COLUMNS
+    }
+    return pd.DataFrame(named | {name: np.concatenate([*arrays, np.empty(0)]) for name, arrays in columns.items()})
 
 
 def _trial(fact: TrialFact) -> dict[str, Any]:

@@ -23,7 +23,8 @@ def _compute(frames: Frames) -> list[Reading]:
         rows = timed(frames, arm)
         seconds = float(rows["seconds"].sum())
         if rows.empty or seconds <= LEAST_SECONDS:
-            found.append(missing(why_untimed(frames, arm), {"arm": arm}))
+            why = why_untimed(frames, arm) if rows.empty else plain("The requests took no time that a clock could tell.")
+            found.append(missing(why, {"arm": arm}))
             continue
         for of, (column, unit) in _OF.items():
             rate = Estimate(

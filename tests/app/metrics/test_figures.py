@@ -280,4 +280,4 @@ def test_requests_without_time_have_no_speed(end: float) -> None:
     assert found["speedup_decode"] == pytest.approx(2.4)
     alone = points(measured[-2:])
     assert alone["speedup_end_to_end"] is None
-    assert alone["throughput[speculative,tokens]"] is None
+    assert alone["throughput[speculative]"] is None
