@@ -5,7 +5,9 @@ import pytest
 
 from app.domain.estimate import Estimate, Figure
 from app.domain.facts import RequestFact
+from app.domain.passport import Passport
 from app.domain.tokenizer import TokenizerIdentity
+from app.reports.axes import FORBIDS, NAMED_ONLY
 from app.reports.build import build
 from app.reports.compare import compare
 from app.reports.format import say
@@ -166,6 +168,12 @@ def test_weighed_together_is_a_family() -> None:
     """The size of the family is in each verdict; a drafter that pays by a hair alone does not among many that do not."""
     found = compare([RU, EN])
     assert [report.verdict.family for report in found.reports] == [2, 2]
+
+
+def test_every_passport_field_has_its_consequence() -> None:
+    """A field added to the passport must be weighed here: forgotten, runs that differ in it would pass for comparable."""
+    assert set(Passport.model_fields) == set(FORBIDS) | NAMED_ONLY
+    assert not set(FORBIDS) & NAMED_ONLY
 
 
 def barely(base: RunRecord) -> RunRecord:
