@@ -16,7 +16,7 @@ Scope = Literal["all", "tokens", "speed"]
 # Fields that may differ because the axis does. The answers' language is an outcome, so it follows any axis.
 _FOLLOWS: dict[Axis, frozenset[str]] = {
     "language": frozenset({"language", "suite_digest"}),
-    "drafter": frozenset({"drafter", "drafter_checkpoint", "drafter_memory", "drafter_tokenizer"}),
+    "drafter": frozenset({"drafter", "drafter_checkpoint", "drafter_memory", "drafter_tokenizer", "shared_cache", "batched_verification"}),
     "load": frozenset({"load"}),
     "controller": frozenset({"controller"}),
     "model": frozenset(
@@ -47,7 +47,6 @@ _ALL = [
     "suite",
     "suite_version",
     "suite_digest",
-    "profiles",
     "chat_template_digest",
     "thinking",
     "sampling",

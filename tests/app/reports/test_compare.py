@@ -99,12 +99,14 @@ def test_a_run_without_tokenizer_is_not_compared() -> None:
 
 def test_drafters_are_compared_on_the_same_prompts() -> None:
     other = record(run=2, language="ru", prompts=12, acceptance=0.8, spec=run_spec(drafter={"name": "layerskip", "params": {"skip": 10}}))
-    found = compare([RU, other])
+    # Whether draft and verification share a cache is the drafter's doing.
+    found = compare([RU, changed(other, preflight=preflight_fact(shared_cache="not shared"))])
     assert found.comparable
     assert say(found.question) == "Does ngram pay as well as layerskip in Russian?"
     accepted = contrast(found, "acceptance_rate")
     assert accepted is not None
     assert accepted.counted == "prompts"
+    assert contrast(found, "speedup_end_to_end") is not None
 
 
 def test_a_second_difference_forbids_and_is_named() -> None:
