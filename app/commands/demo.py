@@ -26,6 +26,8 @@ def demo(
         typer.echo(f"There is no demo of {model}; there is one of {', '.join(MODELS)}.", err=True)
         raise typer.Exit(USAGE)
     settings, console = Settings(), Console()
+    if not console.is_terminal:
+        console.width = 120
     _check_port(settings)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:

@@ -5,6 +5,9 @@ import json
 
 from app.domain.spec import RunSpec
 
+LONGEST = 40
+DIGEST = 20
+
 
 def needs(spec: RunSpec) -> dict[str, str]:
     """What a runner must offer to measure this; equal needs share a queue. Parameters are not needs: they were checked at submission."""
@@ -25,7 +28,10 @@ def needs(spec: RunSpec) -> dict[str, str]:
 
 
 def queue_of(spec: RunSpec) -> str:
-    """The canonical key: readable labels, then a digest of everything needed. At most 128 characters, as the queue's table allows."""
+    """The canonical key: readable labels as far as they fit, then a digest of everything needed.
+
+    At most LONGEST bytes: the queue notifies on a channel of its own name behind 23 bytes, and Postgres takes 63.
+    """
     labels = ",".join(f"{name}={value}" for name, value in sorted(spec.labels.items())) or "any"
-    digest = hashlib.sha256(json.dumps(needs(spec), sort_keys=True).encode()).hexdigest()
-    return f"{labels[:90]}#{digest[:32]}"
+    readable = labels.encode("ascii", "ignore").decode()[: LONGEST - DIGEST - 1]
+    return f"{readable}#{hashlib.sha256(json.dumps(needs(spec), sort_keys=True).encode()).hexdigest()[:DIGEST]}"

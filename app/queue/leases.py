@@ -9,6 +9,7 @@ from typing import Any
 
 from procrastinate.jobs import Status
 from sqlalchemy import ColumnElement, Double, Row, cast, func, insert, select, update
+from sqlalchemy.dialects.postgresql import distinct_on
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.domain.spec import RunSpec
@@ -62,10 +63,8 @@ def until(seconds: float) -> ColumnElement[Any]:
 
 async def waiting(connection: AsyncConnection) -> list[tuple[str, RunSpec]]:
     """Every queue in which a run waits, with the spec of one of them; equal queues have equal needs."""
-    rows = await connection.execute(
-        select(runs.c.queue, runs.c.spec).distinct(runs.c.queue).where(runs.c.state == RunState.QUEUED).order_by(runs.c.queue)
-    )
-    return [(row.queue, RunSpec.model_validate(row.spec)) for row in rows]
+    one = select(runs.c.queue, runs.c.spec).ext(distinct_on(runs.c.queue)).where(runs.c.state == RunState.QUEUED).order_by(runs.c.queue)
+    return [(row.queue, RunSpec.model_validate(row.spec)) for row in await connection.execute(one)]
 
 
 async def live_attempt(connection: AsyncConnection, runner: int) -> int | None:

@@ -5,7 +5,7 @@ import json
 from typing import Any
 
 from sqlalchemy import Row, func, select
-from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.dialects.postgresql import distinct_on, insert
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.domain.catalogue import Offer
@@ -46,13 +46,13 @@ async def offer_of(connection: AsyncConnection, runner: int) -> Offer:
 
 async def known(connection: AsyncConnection) -> list[KnownRunner]:
     """Every runner whose token is not revoked, with its newest offer."""
-    newest = (
-        select(offers.c.runner_id, offers.c.offer).distinct(offers.c.runner_id).order_by(offers.c.runner_id, offers.c.published_at.desc()).subquery()
-    )
+    newest = select(offers.c.runner_id, offers.c.offer).ext(distinct_on(offers.c.runner_id))
+    newest = newest.order_by(offers.c.runner_id, offers.c.published_at.desc())
+    latest = newest.subquery()
     busy = attempts.c.state.in_(LIVE) & (attempts.c.runner_id == runners.c.id)
-    joined = runners.join(tokens).join(newest, newest.c.runner_id == runners.c.id).outerjoin(attempts, busy)
+    joined = runners.join(tokens).join(latest, latest.c.runner_id == runners.c.id).outerjoin(attempts, busy)
     live = (runners.c.last_seen > func.now() - func.make_interval(0, 0, 0, 0, 0, 0, LIVE_SECONDS)).label("live")
-    columns = (runners.c.id, runners.c.name, runners.c.last_seen, live, attempts.c.run_id, newest.c.offer)
+    columns = (runners.c.id, runners.c.name, runners.c.last_seen, live, attempts.c.run_id, latest.c.offer)
     rows = await connection.execute(select(*columns).select_from(joined).where(tokens.c.revoked_at.is_(None)).order_by(runners.c.id))
     return [
         KnownRunner(id=row.id, name=row.name, last_seen=row.last_seen, live=row.live, run=row.run_id, offer=Offer.model_validate(row.offer))

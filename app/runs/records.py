@@ -94,10 +94,13 @@ async def unreported(connection: AsyncConnection, analysis: str, limit: int) -> 
     return list(await connection.scalars(found))
 
 
-async def query(connection: AsyncConnection, figure: str, analysis: str, given: Mapping[str, str | None], limit: int) -> list[FigureOut]:
+async def query(
+    connection: AsyncConnection, figure: str, analysis: str, given: Mapping[str, str | None], *, parts: bool, limit: int
+) -> list[FigureOut]:
     """One figure over finished runs, newest first; refusals and absences stand where the figure would."""
     joined = figures.join(runs, runs.c.id == figures.c.run_id).join(reports, reports.c.run_id == runs.c.id)
     wanted = [figures.c.figure == figure, reports.c.analysis == analysis, runs.c.state == RunState.SUCCEEDED]
+    wanted += [] if parts else [figures.c.part == {}]
     wanted += [runs.c[name] == value for name, value in given.items() if value is not None]
     columns = (runs.c.id, runs.c.drafter, runs.c.model, figures.c.cell)
     rows = await connection.execute(select(*columns).select_from(joined).where(*wanted).order_by(runs.c.id.desc(), figures.c.position).limit(limit))

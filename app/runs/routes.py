@@ -132,6 +132,8 @@ async def figures(
     language: Annotated[str | None, Query(max_length=64)] = None,
     drafter: Annotated[str | None, Query(max_length=64)] = None,
     model: Annotated[str | None, Query(max_length=1024)] = None,
+    parts: Annotated[bool, Query(description="Also each profile, position, arm and quantile of the figure.")] = False,
     limit: Annotated[int, Query(ge=1, le=1000)] = 200,
 ) -> list[FigureOut]:
-    return await runs.figures(id, language=language, drafter=drafter, model=model, limit=limit)
+    """One figure over finished runs, newest first; a refusal or an absence stands where the figure would."""
+    return await runs.figures(id, language=language, drafter=drafter, model=model, parts=parts, limit=limit)

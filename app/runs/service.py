@@ -205,12 +205,16 @@ class Runs:
                 parts = [dict(other.part) for other in report.cells if other.id == id]
                 raise NoSuchFigure(f"Run {run} has no {id} with the part {dict(part)}; there is {parts or 'none at all'}.")
 
-    async def figures(self, id: str, *, language: str | None, drafter: str | None, model: str | None, limit: int) -> list[FigureOut]:
+    async def figures(
+        self, id: str, *, language: str | None = None, drafter: str | None = None, model: str | None = None, parts: bool = False, limit: int = 200
+    ) -> list[FigureOut]:
         """One figure over finished runs; a refusal stands where its figure would."""
         if id not in METRICS:
             raise NoSuchFigure(did_you_mean("figure", id, METRICS))
         async with self._database.transaction() as connection:
-            return await records.query(connection, id, analysis(), {"language": language, "drafter": drafter, "model": model}, limit)
+            return await records.query(
+                connection, id, analysis(), {"language": language, "drafter": drafter, "model": model}, parts=parts, limit=limit
+            )
 
 
 def _same(known: tuple[int, dict[str, Any]], spec: RunSpec) -> int:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, case, func, insert, literal, select, text, update
+from sqlalchemy import ColumnElement, Select, case, func, insert, literal_column, select, text, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.domain.spec import RunSpec
@@ -16,7 +16,8 @@ from app.storage.tables import attempts, events, idempotency_keys, reports, runn
 # A row of many columns; what it holds is checked when it becomes a schema.
 Found = Any
 
-_SHOWN = case((reports.c.refused, literal("refused")), else_=reports.c.outcome)
+# Written out, not bound: a grouped expression must read the same in both places.
+_SHOWN = case((reports.c.outcome.is_not(None) & reports.c.refused, literal_column("'refused'")), else_=reports.c.outcome)
 _FACETS: dict[str, ColumnElement[Any]] = {"language": runs.c.language, "drafter": runs.c.drafter, "outcome": _SHOWN, "state": runs.c.state}
 
 
@@ -85,9 +86,8 @@ async def find(connection: AsyncConnection, run: int) -> Found | None:
 
 
 def _conditions(wanted: RunFilter, *, without: str | None = None) -> list[ColumnElement[bool]]:
-    return [
-        column == value for name, column in _FACETS.items() if name != without and (value := getattr(wanted, name)) is not None
-    ]  # fmt: skip
+    others = {name: column for name, column in _FACETS.items() if name != without}
+    return [column == getattr(wanted, name) for name, column in others.items() if getattr(wanted, name) is not None]
 
 
 async def page(connection: AsyncConnection, wanted: RunFilter) -> list[Found]:
@@ -104,7 +104,7 @@ async def total(connection: AsyncConnection, wanted: RunFilter) -> int:
 async def facet(connection: AsyncConnection, name: str, wanted: RunFilter) -> dict[str, int]:
     column = _FACETS[name]
     query = select(column, func.count()).select_from(_joined()).where(*_conditions(wanted, without=name), column.is_not(None))
-    return dict((await connection.execute(query.group_by(column).order_by(column))).tuples().all())
+    return {row[0]: row[1] for row in await connection.execute(query.group_by(column).order_by(column))}
 
 
 def facets() -> tuple[str, ...]:

@@ -19,7 +19,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import psutil
 import psycopg
@@ -64,7 +64,7 @@ class EmbeddedPostgres:
         self.data = data.expanduser().absolute()
         self.cluster = self.data / "pg"
         self.log = self.cluster / "postgres.log"
-        self._owner: IO[str] | None = None
+        self._owner: int | None = None
 
     # --- lifetime -----------------------------------------------------------------------------------------------------------------------
 
@@ -197,17 +197,17 @@ class EmbeddedPostgres:
     # --- one owner ----------------------------------------------------------------------------------------------------------------------
 
     def _own(self) -> None:
-        lock = (self.data / "owner.lock").open("a+")
+        lock = os.open(self.data / "owner.lock", os.O_RDWR | os.O_CREAT, 0o600)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            lock.close()
+            os.close(lock)
             raise EmbeddedError(f"another process already serves from {self.data}; stop it or set BEZMEN_DATA") from None
         self._owner = lock
 
     def _disown(self) -> None:
         if self._owner is not None:
-            self._owner.close()
+            os.close(self._owner)
             self._owner = None
 
     def _is_owned(self) -> bool:

@@ -144,6 +144,7 @@ runs = Table(
     CheckConstraint("(finished_at IS NOT NULL) = (state IN ('succeeded', 'failed', 'cancelled'))", name="final_has_end"),
     CheckConstraint("state <> 'failed' OR failure IS NOT NULL", name="failed_has_reason"),
     CheckConstraint("spec ->> 'language' = language AND spec ->> 'tokenizer' = tokenizer", name="spec_agrees"),
+    CheckConstraint("octet_length(queue) <= 40", name="queue_fits_channel"),
     *_filled("language", "tokenizer", "model", "drafter", "suite", "queue"),
     Index(None, "state", "queue"),
     Index(None, "language"),

