@@ -67,6 +67,23 @@ OUTCOMES: dict[str, str] = {
     "refused": mark("refused"),
 }
 
+# Values of parts and of the load that are words of ours, and the states of a facet.
+VOCABULARY = (
+    mark("word"), mark("character"), mark("prompts"), mark("outputs"), mark("characters"), mark("words"), mark("tokens"), mark("closed"),
+    mark("state"), mark("answer language"), mark("suite digest"), mark("lossless"), mark("lossy"),
+)  # fmt: skip
+# What other rooms say in English: titles of errors (docstrings of app.errors.AppError and its kin) and why a run waits.
+ELSEWHERE = (
+    mark("There is no such run"), mark("There is nothing here"), mark("The request cannot be understood"), mark("Something broke on our side"),
+    mark("This token may not do that"), mark("A token is needed"), mark("The database does not answer"),
+    mark("This does not fit the present state"), mark("No runner can measure this"), mark("Nothing can be measured yet"),
+    mark("These runs cannot be compared yet"), mark("This run has ended already"),
+)  # fmt: skip
+WAITING = (
+    mark("No runner offers this model. The run waits; `bezmen runner` starts one."),
+    mark("The runner that can measure this is offline. The run waits; `bezmen runner` starts one."),
+)
+
 ARMS: dict[str, str] = {"plain": mark("plain"), "speculative": mark("speculative"), "control": mark("control")}
 
 

@@ -57,7 +57,7 @@ def language(found: Passport, locale: str) -> str:
         return found.language
     ordered = sorted(found.answer_language.items(), key=lambda item: -item[1])
     shares = ", ".join(f"{tag} {number('share', share, locale=locale).value}" for tag, share in ordered)
-    return f"{found.language} ({gettext('answers', locale)}: {shares})"
+    return f"{found.language} (" + gettext("answers", locale) + f": {shares})"
 
 
 def full(report: Report, locale: str) -> list[tuple[str, list[Row]]]:
@@ -80,7 +80,8 @@ def full(report: Report, locale: str) -> list[tuple[str, list[Row]]]:
             row("target", p.target), row("revision", p.revision), row("weights", p.weights_digest, True), row("dtype", p.dtype),
             row("quantisation", p.quantisation or word("none")), row("parallel layout", p.parallel_layout), row("drafter", part(p.drafter)),
             row("drafter checkpoint", p.drafter_checkpoint or word("none of its own")), row("drafter memory", p.drafter_memory),
-            row("draft length", part(p.controller)), row("verification", f"{part(p.verifier)}, {word('lossless') if p.lossless else word('lossy')}"),
+            row("draft length", part(p.controller)),
+            row("verification", f"{part(p.verifier)}, " + (word("lossless") if p.lossless else word("lossy"))),
         ]),
         (word("Words"), [
             row("language", language(p, locale)), row("tokenizer", p.tokenizer.name), row("tokenizer fingerprint", p.tokenizer.fingerprint, True),

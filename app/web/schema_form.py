@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from app.reports.format import decimal
 from app.reports.translate import gettext
+from app.reports.words import mark
 
 Kind = Literal["number", "text", "select", "radio", "checkbox"]
 MANY = 4
@@ -124,7 +125,7 @@ def _number(node: Mapping[str, Any], text: str, locale: str) -> float | int:
     try:
         value: float | int = int(text) if node["type"] == "integer" else float(text.replace(",", "."))
     except ValueError:
-        words = "Enter a whole number." if node["type"] == "integer" else "Enter a number."
+        words = mark("Enter a whole number.") if node["type"] == "integer" else mark("Enter a number.")
         raise Unreadable(gettext(words, locale)) from None
     if not math.isfinite(value):
         raise Unreadable(gettext("Enter a number.", locale))

@@ -64,8 +64,8 @@ def _table(rows: list[tuple[str, Report, Shown]], control: list[tuple[Report, Sh
         body.append((name, shown, find(report, "acceptance_rate", locale), outcome_of(report.verdict.outcome, locale)))
         floor = report.verdict.noise_floor
         if floor is not None:
-            body.append((f"{name} · {gettext('noise floor, plain against plain', locale)}", show_estimate("ratio", floor, locale), "", ""))
-    body += [(f"{report.spec.language} · {gettext('control against plain', locale)}", shown, "", "") for report, shown in control]
+            body.append((name + " · " + gettext("noise floor, plain against plain", locale), show_estimate("ratio", floor, locale), "", ""))
+    body += [(report.spec.language + " · " + gettext("control against plain", locale), shown, "", "") for report, shown in control]
     return Table(columns, tuple(body))
 
 

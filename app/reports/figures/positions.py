@@ -17,6 +17,7 @@ TITLES = {
     "all": word("How deep do drafts hold, of all rounds?"),
     "given": word("How deep do drafts hold, given that the previous token was accepted?"),
 }
+SHORT = {"at": word("of rounds that drafted so far"), "all": word("of all rounds"), "given": word("given the previous was accepted")}
 FORMULAS = {
     "at": word("Rounds with at least i kept ÷ rounds of depth at least i."),
     "all": word("Rounds with at least i kept ÷ all rounds."),

@@ -59,7 +59,7 @@ def _finding(found: list[Any], names: list[str], differences: dict[str, Contrast
     for p in names:
         values = [f"{name} {s.value or s.why}" for name, r, by in found if p in by for s in [show(by[p], r, locale)]]
         if p in differences and (shown := show_contrast(differences[p], locale)).value:
-            values.append(f"{gettext('difference', locale)} {shown.value} {shown.interval}")
+            values.append(gettext("difference", locale) + f" {shown.value} {shown.interval}")
         words.append(f"{p}: " + ", ".join(values))
     return "; ".join(words)
 

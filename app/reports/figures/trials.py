@@ -7,6 +7,7 @@ from app.reports.report import Report
 from app.reports.shown import Shown, plain_number
 from app.reports.translate import gettext
 from app.reports.words import arm_of
+from app.reports.words import mark as word
 
 
 def build(report: Report, locale: str) -> Plot:
@@ -50,7 +51,7 @@ def _traces(report: Report, trials: list[TrialFact], locale: str) -> list[Trace]
 
 
 def _why(trial: TrialFact, locale: str) -> str:
-    return f"<br>{safe(gettext('disturbed, not used', locale))}" if trial.contended else ""
+    return "<br>" + safe(gettext("disturbed, not used", locale)) if trial.contended else ""
 
 
 def _trial_axis(trials: list[TrialFact], locale: str) -> dict[str, object]:
@@ -65,7 +66,7 @@ def _seconds_axis(trials: list[TrialFact], locale: str) -> dict[str, object]:
 
 
 def _table(trials: list[TrialFact], locale: str) -> Table:
-    words = ("Pass", "Arm", "Seconds", "Other processes", "Used")
+    words = (word("Pass"), word("Arm"), word("Seconds"), word("Other processes"), word("Used"))
     columns = tuple(gettext(text, locale) for text in words)
     rows = []
     for t in trials:

@@ -27,7 +27,6 @@ from app.web.render import page
 router = APIRouter(include_in_schema=False)
 MOST = 8
 KEY_FIGURES = ("acceptance_rate", "tokens_per_target_forward")
-POSITIONS = {"at": "of rounds that drafted so far", "all": "of all rounds", "given": "given the previous was accepted"}
 
 
 @router.get("/compare")
@@ -85,7 +84,9 @@ def view(found: Comparison, ids: Sequence[int], position: str, locale: str) -> d
         "differences": passport.side_by_side(found, locale),
         "passports": [(r, passport.compact(r, locale)) for r in reports],
         "plots": plots,
-        "toggles": [(gettext(text, locale), address(ids, position=key) + "#plot-positions", key == position) for key, text in POSITIONS.items()],
+        "toggles": [
+            (gettext(text, locale), address(ids, position=key) + "#plot-positions", key == position) for key, text in positions.SHORT.items()
+        ],
         "figures": figures_table(found, locale),
         "refused": refused(reports, locale),
         "swap": address([ids[1], ids[0], *ids[2:]]),

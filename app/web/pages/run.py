@@ -13,12 +13,12 @@ from app.access.principal import Submitter
 from app.domain.estimate import Refusal
 from app.domain.status import FINAL, RunState
 from app.reports.figures import fertility, forest, positions, profiles, throughput, trials
-from app.reports.figures.base import Plot, Table
+from app.reports.figures.base import Table
 from app.reports.format import counted, decimal, duration, number, say
 from app.reports.report import Losslessness, Report
 from app.reports.shown import Shown, find, missing, part_of, pending, plain_number, show
 from app.reports.translate import gettext, ngettext
-from app.reports.words import name_of
+from app.reports.words import mark, name_of
 from app.runs.schemas import RunSummary
 from app.runs.service import Runs, runs_service
 from app.web import passport, progress
@@ -120,8 +120,9 @@ def view(summary: RunSummary, report: Report, locale: str, position: str) -> dic
 def title(summary: RunSummary, report: Report, locale: str) -> str:
     """The answer first, so that a tab can be read."""
     spec = summary.spec
-    answer = report.verdict.outcome if summary.state == RunState.SUCCEEDED else progress.state_word(summary)
-    return f"{gettext(answer, locale)} · {spec.drafter.name} · {spec.language} · {gettext('load', locale)} {spec.load.concurrency} · #{summary.id}"
+    answer = gettext(report.verdict.outcome if summary.state == RunState.SUCCEEDED else progress.state_word(summary), locale)
+    load = gettext("load", locale)
+    return f"{answer} · {spec.drafter.name} · {spec.language} · {load} {spec.load.concurrency} · #{summary.id}"
 
 
 def tiles(summary: RunSummary, report: Report, locale: str) -> list[tuple[str, Shown, str]]:
@@ -197,7 +198,9 @@ def all_figures(reports: Sequence[Report], locale: str) -> Table:
 
 def prompts(report: Report, locale: str) -> Table:
     """One row per prompt: for looking, not for quoting."""
-    words = ("Prompt", "Profile", "Speed-up", "Drafted", "Kept", "Rounds", "Output tokens", "Answer")
+    words = (
+        mark("Prompt"), mark("Profile"), mark("Speed-up"), mark("Drafted"), mark("Kept"), mark("Rounds"), mark("Output tokens"), mark("Answer"),
+    )  # fmt: skip
     rows = []
     for row in report.prompts:
         nothing = Shown("absent", why=gettext("no pair", locale))
@@ -229,9 +232,5 @@ def environment(report: Report, locale: str) -> list[tuple[str, str]]:
 
 
 def _toggles(run_id: int, position: str, locale: str) -> list[tuple[str, str, bool]]:
-    names = {"at": "of rounds that drafted so far", "all": "of all rounds", "given": "given the previous was accepted"}
-    chosen = position if position in names else "at"
-    return [(gettext(text, locale), f"/runs/{run_id}?position={key}#plot-positions", key == chosen) for key, text in names.items()]
-
-
-__all__ = ["Plot", "router"]
+    chosen = position if position in positions.SHORT else "at"
+    return [(gettext(text, locale), f"/runs/{run_id}?position={key}#plot-positions", key == chosen) for key, text in positions.SHORT.items()]

