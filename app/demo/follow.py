@@ -68,8 +68,8 @@ def _progress(runs: list[dict[str, Any]]) -> Table:
 def conclude(console: Console, base: str, pairs: list[Comparison]) -> None:
     """The comparison table, the answers in words and where to look."""
     table = Table(title="Russian and English on the same prompts, one request at a time")
-    for name in ("drafter", "language", "verdict", "speed-up", "acceptance, V/D", "tokens per word of the prompts"):
-        table.add_column(name)
+    for name in ("drafter", "language", "verdict", "speed-up", "acceptance, V/D", "prompt tokens a word"):
+        table.add_column(name, no_wrap=True)
     for pair in pairs:
         for report in pair.reports:
             table.add_row(*_row(report))

@@ -54,8 +54,9 @@ class Estimate(Value):
 class Figure(Value):
     """One figure of definitions § 2 with the passport it was measured under; it cannot be built without one.
 
-    `part` narrows it: {"position": "2"}, {"profile": "code"}, {"arm": "plain"}, {"quantile": "p95"}. `pooled` is Σ/Σ, `macro` the mean over prompts
-    (geometric for ratios). `left_out` says what macro leaves out. `rounds` and `emitted` are R and E behind the number.
+    `part` narrows it: {"position": "2"}, {"profile": "code"}, {"arm": "plain"}, {"quantile": "p95"}. `pooled` is Σ/Σ, of a speed-up the estimate over
+    pairs (definitions § 3); `macro` is the mean over prompts, geometric for ratios, and `left_out` says what it leaves out. `rounds` and `emitted`
+    are R and E behind the number.
     """
 
     id: str

@@ -26,7 +26,8 @@ Finish = Literal["eos", "length", "stop", "cancelled", "error"]
 
 
 class RequestFact(Value):
-    """One request in one arm of one trial. Per-round lists have one entry a verification step that carried a draft (R of them)."""
+    """One request in one arm of one trial. `prompt_tokens` are those of the prompt's text alone, as its characters and words are; `input_tokens` are
+    all that went in, chat template included. Per-round lists have one entry a verification step that carried a draft (R of them)."""
 
     kind: Literal["request"] = "request"
     arm: Arm
@@ -39,6 +40,7 @@ class RequestFact(Value):
     seed: Count
 
     prompt_tokens: Count
+    input_tokens: Count | None = None
     prompt_characters: Count
     prompt_words: Count
 

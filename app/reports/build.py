@@ -114,7 +114,7 @@ def _gates(record: RunRecord, found: Sequence[Losslessness], profile: str | None
         gates.identity(counts),
         gates.closure(counts),
         gates.degenerate(plain_answers or speculative),
-        gates.other_language(speculative or plain_answers, record.spec.language),
+        gates.answer_language(speculative or plain_answers, record.spec.language),
         gates.lossy(
             declared_lossless=record.preflight is None or record.preflight.lossless,
             labelled="lossy" in record.spec.labels,

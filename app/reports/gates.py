@@ -11,7 +11,7 @@ from app.domain.counts import Closure, Counts
 from app.domain.facts import RequestFact
 from app.domain.language import base_of
 from app.domain.sentence import Quantity, Sentence, plain
-from app.reports.answers import measured_language
+from app.reports.answers import FEWEST_LETTERS, measured_language
 from app.reports.report import Gate
 
 TOLERATED = 0.1
@@ -54,14 +54,29 @@ def _looping(looping: Sequence[RequestFact], n: int, refused: bool) -> Sentence:
     )
 
 
-def other_language(answers: Sequence[RequestFact], language: str) -> Gate:
-    """Answers in another language than the prompts'. Undetermined ones, and those of profiles that ask for code or another language, are left out."""
+def answer_language(answers: Sequence[RequestFact], language: str) -> Gate:
+    """Answers in another language than the prompts'. Undetermined ones, and those of profiles that ask for code or another language, are left out.
+
+    Where not one answer could be determined the passport lacks the language of the answers, and a figure without a language is refused.
+    """
     spoken = [measured_language(fact) for fact in answers if fact.answer_kind == "prompt"]
     known = [tag for tag in spoken if tag is not None]
+    if spoken and not known:
+        n = len(spoken)
+        return Gate(name="unknown language", refused=True, failing=n, n=n, limit=TOLERATED, sentence=_unknown(n))
     others = [tag for tag in known if base_of(tag) != base_of(language)]
     failing, n = len(others), len(known)
     refused = n > 0 and failing > TOLERATED * n
     return Gate(name="other language", refused=refused, failing=failing, n=n, limit=TOLERATED, sentence=_spoken(language, others, n, refused))
+
+
+def _unknown(n: int) -> Sentence:
+    return plain(
+        "Refused: the language of the answers is not known. Without what they repeat of the prompt, code and digits, each of %(n)s has fewer than "
+        "%(letters)s letters.",
+        n=n,
+        letters=FEWEST_LETTERS,
+    )
 
 
 def _spoken(language: str, others: Sequence[str], n: int, refused: bool) -> Sentence:
@@ -150,6 +165,7 @@ def lossy(*, declared_lossless: bool, labelled: bool, differing: int, n: int) ->
 REMEDIES: dict[str, Sentence] = {
     "degenerate": plain("Measure with a model that writes this language without looping, or with prompts that it answers."),
     "other language": plain("Ask so that the answer comes in the language of the prompt, or submit the run under the language of its answers."),
+    "unknown language": plain("Ask for longer answers, or measure with a model that answers in this language instead of repeating the prompt."),
     "closure": plain("Count prefill, kept, round and undrafted tokens where they arise, and send the facts again."),
     "identity": plain("Count drafted and kept tokens without the target's own token, and send the facts again."),
     "lossy": plain("Label the run lossy, or use a rule that keeps the output."),

@@ -14,7 +14,7 @@ from app.statistics.verdict import Verdict
 class Gate(Value):
     """A check that may refuse a run's headlines; `share` of `n` requests failed it, `limit` is the share allowed."""
 
-    name: Literal["degenerate", "other language", "closure", "lossy", "identity"]
+    name: Literal["degenerate", "other language", "unknown language", "closure", "lossy", "identity"]
     refused: bool
     failing: int
     n: int

@@ -279,6 +279,7 @@ requests = Table(
     Column("parallel", Text),
     Column("seed", Integer, nullable=False),
     *(_count(name) for name in ("prompt_tokens", "prompt_characters", "prompt_words")),
+    Column("input_tokens", Integer),
     _count("drafted"),
     _text("drafted_source"),
     *(_count(name) for name in ("verified", "accepted", "rounds", "undrafted", "prefill_tokens", "emitted", "discarded_bonus", "longest_draft")),

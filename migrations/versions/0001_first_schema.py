@@ -283,6 +283,7 @@ def tables() -> None:
         sa.Column("prompt_tokens", sa.Integer(), nullable=False),
         sa.Column("prompt_characters", sa.Integer(), nullable=False),
         sa.Column("prompt_words", sa.Integer(), nullable=False),
+        sa.Column("input_tokens", sa.Integer(), nullable=True),
         sa.Column("drafted", sa.Integer(), nullable=False),
         sa.Column("drafted_source", sa.Text(), nullable=False),
         sa.Column("verified", sa.Integer(), nullable=False),

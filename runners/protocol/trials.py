@@ -1,6 +1,7 @@
 """The trials of one run at load 1 (design: one run, step 5)."""
 
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import Callable, Generator, Iterator
 from collections.abc import Sequence as Many
 from typing import Literal
 
@@ -24,13 +25,28 @@ class Trials:
         self._pass_seconds: list[float] = []
 
     def headline(self) -> Iterator[AnyFact]:
-        """`trials` ABBA blocks: every prompt by both arms back to back, then once more with each pair's order swapped."""
-        spec, total = self.ready.spec, self.ready.spec.trials * PASSES
-        for block in range(spec.trials):
-            for second in range(PASSES):
-                trial = block * PASSES + second
-                order = plain_first(len(self.ready.requests), spec.sampling.seed, block, bool(second))
-                yield from self._pass(order, "headline", trial, block, total)
+        """`trials` ABBA blocks: every prompt by both arms back to back, then once more with each pair's order swapped.
+
+        A block that others disturbed is repeated once, under a number of its own; what was disturbed stays in the facts and is not timed.
+        """
+        blocks = deque((block, True) for block in range(self.ready.spec.trials))
+        planned = len(blocks)
+        while blocks:
+            block, may_repeat = blocks.popleft()
+            disturbed = yield from self._block(block, planned)
+            if disturbed and may_repeat:
+                blocks.appendleft((planned, False))
+                planned += 1
+
+    def _block(self, block: int, planned: int) -> Generator[AnyFact, None, bool]:
+        """Both passes of a block; returns whether either was contended."""
+        disturbed = False
+        for second in range(PASSES):
+            order = plain_first(len(self.ready.requests), self.ready.spec.sampling.seed, block, bool(second))
+            for fact in self._pass(order, "headline", block * PASSES + second, block, planned * PASSES):
+                disturbed |= isinstance(fact, TrialFact) and fact.contended
+                yield fact
+        return disturbed
 
     def losslessness(self) -> Iterator[AnyFact]:
         """One pass of both arms that only their ids are read from."""
@@ -41,7 +57,7 @@ class Trials:
         watch, outcomes = Watch(self.cores), []
         for index, pair in enumerate(self.bench.pairs(self.ready.requests, order)):
             outcomes.append(pair)
-            done = trial * len(self.ready.requests) + index + 1
+            done = len(self._pass_seconds) * len(self.ready.requests) + index + 1
             self.report(ProgressFact(stage=stage, done=done, total=total * len(self.ready.requests), remaining=self._remaining(done, total)))
         quiet, seconds = watch.read(), self.bench.clock.now()
         self._pass_seconds.append(seconds)

