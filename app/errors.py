@@ -105,7 +105,7 @@ class TooLarge(AppError):
 
 
 class TooMany(AppError):
-    """Too many runs wait already"""
+    """This is more than one may have at once"""
 
     status = 429
 

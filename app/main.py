@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from importlib.metadata import version
 from pathlib import Path
 
@@ -49,7 +49,8 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         version=version("bezmen"),
         summary="Weighs speculative decoding on your hardware, in your language, under your load.",
         lifespan=lifespan,
-        docs_url="/api/docs",
+        # The usual pages load their scripts from elsewhere; the description itself is enough for tools.
+        docs_url=None,
         redoc_url=None,
         openapi_url="/api/v1/openapi.json",
         responses={"4XX": PROBLEM, "5XX": PROBLEM},
@@ -85,8 +86,9 @@ async def running(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
         _furnish(app, settings, database, notifications)
         if settings.embedded:
             await app.state.access.ensure_own(settings)
-        sweeper = asyncio.create_task(_sweep(Sweeper(database, settings.lease_seconds), app.state.runs))
-        stack.push_async_callback(_end, sweeper)
+        sweeper = Sweeper(database, settings.lease_seconds)
+        for work in (sweeper.sweep, app.state.runs.prepare_reports):
+            stack.push_async_callback(_end, asyncio.create_task(_again_and_again(work, sweeper.period)))
         yield
 
 
@@ -124,15 +126,16 @@ def _furnish(app: FastAPI, settings: Settings, database: Database, notifications
     )  # fmt: skip
 
 
-async def _sweep(sweeper: Sweeper, runs: Runs) -> None:
-    """For as long as the service lives; a database that is away for a while is no reason to stop."""
+async def _again_and_again(work: Callable[[], Awaitable[object]], period: float) -> None:
+    """For as long as the service lives. One round that fails must not be the last: leases would never end any more."""
     while True:
         try:
-            await sweeper.sweep()
-            await runs.prepare_reports()
+            await work()
         except DatabaseUnavailable as error:
             logger.warning("%s", error.detail)
-        await asyncio.sleep(sweeper.period)
+        except Exception:
+            logger.exception("a round of %s failed", work.__qualname__)
+        await asyncio.sleep(period)
 
 
 async def _end(task: asyncio.Task[None]) -> None:

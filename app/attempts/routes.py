@@ -23,8 +23,8 @@ Mine = Annotated[int, Depends(mine)]
 
 
 @router.post("/runners/me/lease", response_model=LeaseOut, responses={204: {"description": "nothing to do"}})
-async def lease(body: LeaseIn, principal: Runner, rooms: Rooms) -> LeaseOut | Response:
-    found = await rooms.lease(principal, body.wait_seconds)
+async def lease(body: LeaseIn, principal: Runner, rooms: Rooms, request: Request) -> LeaseOut | Response:
+    found = await rooms.lease(principal, body.wait_seconds, request.is_disconnected)
     return Response(status_code=204) if found is None else found
 
 

@@ -3,7 +3,7 @@
 import asyncio
 import hashlib
 import hmac
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Annotated, Any, cast
 
@@ -17,7 +17,7 @@ from app.attempts import store
 from app.attempts.schemas import BatchIn, BatchOut, BeatOut, FinishIn, LeaseOut, StateOut
 from app.domain.facts import AnyFact, FinishFact
 from app.domain.status import AttemptState
-from app.errors import Conflict, InvalidInput, Unauthenticated, pointer
+from app.errors import Conflict, InvalidInput, TooMany, Unauthenticated, pointer
 from app.queue import leases
 from app.queue.sweeper import Sweeper
 from app.runners_registry.fitting import labelled, serves
@@ -33,7 +33,7 @@ class StaleAttempt(Conflict):
     """This attempt is over; nothing that it sends counts any more"""
 
 
-class LeaseHeld(Conflict):
+class LeaseHeld(TooMany):
     """This runner is at a run already"""
 
 
@@ -68,10 +68,13 @@ class Attempts:
 
     # --- lease --------------------------------------------------------------------------------------------------------------------------
 
-    async def lease(self, principal: Principal, wait_seconds: float) -> LeaseOut | None:
-        """The next run that this runner can measure; None when none came within `wait_seconds`. Raises OfferMissing, LeaseHeld."""
+    async def lease(self, principal: Principal, wait_seconds: float, gone: Callable[[], Awaitable[bool]]) -> LeaseOut | None:
+        """The next run that this runner can measure; None when none came within `wait_seconds` or the runner is `gone`.
+
+        Raises OfferMissing, LeaseHeld.
+        """
         until = asyncio.get_running_loop().time() + wait_seconds
-        while True:
+        while not await gone():
             try:
                 found = await self._try_lease(principal)
             except leases.RunIsHeld:
@@ -80,6 +83,7 @@ class Attempts:
             if found is not None or left <= 0 or self._notifications.stopping.is_set():
                 return found
             await self._notifications.wait("queue", min(left, POLL_SECONDS))
+        return None
 
     async def _try_lease(self, principal: Principal) -> LeaseOut | None:
         assert principal.token is not None
@@ -90,7 +94,9 @@ class Attempts:
                 raise OfferMissing("Publish an offer first: PUT /api/v1/runners/me/offer.")
             busy = await leases.live_attempt(connection, runner.id)
             if busy is not None:
-                raise LeaseHeld(f"Runner {runner.name} is at run {busy}; it may lease again when that attempt ends or its lease runs out.")
+                # A runner that was killed and started again waits for its own lost lease.
+                said = f"Runner {runner.name} is at run {busy}; it may lease again when that attempt ends or its lease runs out."
+                raise LeaseHeld(said, headers={"Retry-After": "5"})
             offer = await self._registry.offer_of(connection, runner.id)
             queues = [queue for queue, spec in await leases.waiting(connection) if labelled(spec, offer) and serves(spec, offer)]
             lease = await leases.take(connection, runner, queues, tokens.digest(token), self.lease_seconds)

@@ -14,7 +14,6 @@ from fastapi import FastAPI
 
 from app.main import create_app
 from app.settings import Settings
-from app.storage.embedded import EmbeddedError
 
 GRACE_SECONDS = 5
 FAILED = 3
@@ -66,7 +65,7 @@ def run(settings: Settings) -> None:
     app = create_app(settings)
     server = Server(app, settings)
     # A sentence for a person is better than the trace in which uvicorn would show it.
-    logging.getLogger("uvicorn.error").addFilter(lambda record: EmbeddedError.__name__ not in record.getMessage())
+    logging.getLogger("uvicorn.error").addFilter(lambda _: not hasattr(app.state, "failure"))
     with contextlib.suppress(SystemExit):
         server.run()
     if not server.started:

@@ -7,14 +7,13 @@ from typing import Any, cast
 
 from fastapi import Request
 from sqlalchemy import Row
-from sqlalchemy.exc import SQLAlchemyError
 
 from app.access.principal import Principal
 from app.domain.estimate import Absent, Figure, Refusal
 from app.domain.facts import ProgressFact
 from app.domain.spec import RunSpec
 from app.domain.status import FINAL, RunState
-from app.errors import AppError, Conflict, InvalidInput, NotFound, TooMany, did_you_mean, pointer
+from app.errors import Conflict, DatabaseUnavailable, InvalidInput, NotFound, TooMany, did_you_mean, pointer
 from app.metrics.catalogue import METRICS
 from app.queue import leases
 from app.reports.build import build
@@ -64,6 +63,7 @@ class Runs:
         self._database = database
         self._registry = registry
         self._queued_per_token = queued_per_token
+        self._unreportable: set[int] = set()
 
     # --- submitting ---------------------------------------------------------------------------------------------------------------------
 
@@ -171,17 +171,20 @@ class Runs:
         return report
 
     async def prepare_report(self, run: int) -> None:
-        """Computes a report ahead of its first reader. A fault is logged here and met again, as an error, by whoever asks for the report."""
+        """Computes a report ahead of its first reader. A fault is logged once and met again, as an error, by whoever asks for the report."""
         try:
             await self.report(run)
-        except (AppError, ArithmeticError, LookupError, TypeError, ValueError, SQLAlchemyError):
+        except DatabaseUnavailable:
+            raise
+        except Exception:
+            self._unreportable.add(run)
             logger.exception("the report of run %s could not be computed", run)
 
     async def prepare_reports(self, limit: int = 5) -> None:
         """Reports that are missing or come from another analysis, a few at a time."""
         async with self._database.transaction() as connection:
-            stale = await records.unreported(connection, analysis(), limit)
-        for run in stale:
+            stale = await records.unreported(connection, analysis(), limit + len(self._unreportable))
+        for run in [run for run in stale if run not in self._unreportable][:limit]:
             await self.prepare_report(run)
 
     async def figure(self, run: int, id: str, part: Mapping[str, str]) -> Figure:

@@ -61,7 +61,7 @@ class EmbeddedPostgres:
     """One server under `data`: `data/pg` holds the cluster, `data/pg.secret` what the passwords are made of."""
 
     def __init__(self, data: Path) -> None:
-        self.data = data.expanduser().absolute()
+        self.data = data.expanduser().resolve()
         self.cluster = self.data / "pg"
         self.log = self.cluster / "postgres.log"
         self._owner: int | None = None
@@ -290,6 +290,10 @@ class EmbeddedPostgres:
                 with self._superuser():
                     return
             except psycopg.OperationalError as error:
+                if "password authentication failed" in str(error):
+                    raise EmbeddedError(
+                        f"{self.data / 'pg.secret'} does not belong to the database in {self.cluster}; restore it or move both away"
+                    ) from error
                 if time.monotonic() > until or self.pid() is None:
                     raise EmbeddedError(f"Postgres does not answer: {error}\n{self._last_words()}") from error
             time.sleep(0.1)

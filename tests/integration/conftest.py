@@ -11,6 +11,9 @@ from typing import Any
 
 import httpx
 import pytest
+from fastapi import FastAPI
+from sqlalchemy import text
+
 from app.domain.facts import AnyFact
 from app.main import create_app
 from app.settings import Settings
@@ -18,9 +21,6 @@ from app.storage.database import Database
 from app.storage.embedded import EmbeddedPostgres
 from app.storage.migrate import migrate
 from app.storage.tables import metadata
-from fastapi import FastAPI
-from sqlalchemy import text
-
 from tests import factories
 
 QUEUE_TABLES = ("procrastinate_jobs", "procrastinate_events", "procrastinate_workers", "procrastinate_periodic_defers")

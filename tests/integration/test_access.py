@@ -5,10 +5,10 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+
 from app.access.service import Access
 from app.settings import Settings
 from app.storage.database import Database
-
 from tests import factories
 from tests.integration.conftest import Service, bearer, serving
 
@@ -40,8 +40,9 @@ async def test_beyond_loopback_everything_needs_one(public: Service) -> None:
 
 
 @pytest.mark.parametrize(
-    ("scopes", "read", "submit", "lease"), [(("read",), 200, 403, 403), (("submit",), 200, 201, 403), (("runner",), 403, 403, 409), (("admin",), 200, 403, 403)]
-)  # fmt: skip
+    ("scopes", "read", "submit", "lease"),
+    [(("read",), 200, 403, 403), (("submit",), 200, 201, 403), (("runner",), 403, 403, 409), (("admin",), 200, 403, 403)],
+)
 async def test_a_scope_opens_what_it_names(public: Service, scopes: tuple[str, ...], read: int, submit: int, lease: int) -> None:
     """Catches a runner's token that submits, and a reader's that leases."""
     await public.offer()

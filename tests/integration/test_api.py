@@ -7,8 +7,8 @@ import json
 from typing import Any
 
 import pytest
-from app.runs import analysis, records
 
+from app.runs import analysis, records
 from tests import factories
 from tests.integration.conftest import Service
 

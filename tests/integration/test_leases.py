@@ -4,8 +4,8 @@ import asyncio
 import random
 
 import pytest
-from app.storage.embedded import EmbeddedPostgres
 
+from app.storage.embedded import EmbeddedPostgres
 from tests import factories
 from tests.integration.conftest import Service
 from tests.integration.test_protocol import leased

@@ -13,12 +13,14 @@ from pathlib import Path
 import psutil
 import psycopg
 import pytest
+from sqlalchemy import URL, CheckConstraint, text
+
 from app.domain.facts import RequestFact, TrialFact
+from app.storage import embedded
 from app.storage.database import Database, address
 from app.storage.embedded import EmbeddedError, EmbeddedPostgres
 from app.storage.migrate import check, upgrade
 from app.storage.tables import metadata, requests, trials
-from sqlalchemy import CheckConstraint, URL, text
 
 
 @pytest.fixture
@@ -65,7 +67,13 @@ def test_every_field_of_a_fact_has_its_column(table: object, fact: type[RequestF
 async def test_two_processes_may_migrate_at_once(postgres: EmbeddedPostgres) -> None:
     """Catches two services that start together and trip over each other's tables."""
     url = postgres.create_database("race").render_as_string(hide_password=False)
-    code = "import asyncio, sys; from app.storage.database import *; from app.storage.migrate import migrate; asyncio.run(migrate(Database(address(sys.argv[1]))))"
+    code = """
+import asyncio, sys
+from app.storage import embedded
+from app.storage.database import Database, address
+from app.storage.migrate import migrate
+asyncio.run(migrate(Database(address(sys.argv[1]))))
+"""
     try:
         started = [subprocess.Popen([sys.executable, "-W", "ignore", "-c", code, url]) for _ in range(3)]
         assert [process.wait(60) for process in started] == [0, 0, 0]
@@ -108,7 +116,13 @@ def test_survives_kill_and_a_pid_file_that_names_somebody_else(folder: Path) -> 
 
 def test_attaches_to_a_server_that_a_killed_process_left(folder: Path) -> None:
     """Catches a second server on the same files after a kill -9 of the service, and one that nobody can stop any more."""
-    code = "import os, sys; from pathlib import Path; from app.storage.embedded import *; EmbeddedPostgres(Path(sys.argv[1])).start(); os.kill(os.getpid(), 9)"
+    code = """
+import os, sys
+from pathlib import Path
+from app.storage.embedded import EmbeddedPostgres
+EmbeddedPostgres(Path(sys.argv[1])).start()
+os.kill(os.getpid(), 9)
+"""
     assert subprocess.run([sys.executable, "-c", code, str(folder)], check=False).returncode == -signal.SIGKILL
     postgres = EmbeddedPostgres(folder)
     left = postgres.pid()
@@ -198,3 +212,29 @@ def test_starting_is_quick(folder: Path) -> None:
     began = time.monotonic()
     EmbeddedPostgres(folder).start()
     assert time.monotonic() - began < 40
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root runs the server as another user")
+def test_binaries_that_the_databases_user_cannot_reach(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Catches a checkout under /root: the server's user cannot run what lies there, and /root must stay closed."""
+    closed = folder / "closed"
+    closed.mkdir(mode=0o700)
+    shutil.copytree(embedded._binaries().parent, closed / "pginstall18", symlinks=True)
+    monkeypatch.setattr(embedded, "_binaries", lambda: closed / "pginstall18" / "bin")
+    data = folder / "data"
+    postgres = EmbeddedPostgres(data)
+    for _ in range(2):
+        postgres.start()
+        assert ask(postgres.url()) == 1
+        postgres.stop()
+    assert closed.stat().st_mode & 0o777 == 0o700
+
+
+def test_a_secret_of_another_database(folder: Path) -> None:
+    """Catches a minute of waiting, and no reason, when the password file was replaced."""
+    postgres = EmbeddedPostgres(folder)
+    postgres.start()
+    postgres.stop()
+    (folder / "pg.secret").write_text("another")
+    with pytest.raises(EmbeddedError, match="does not belong to the database"):
+        postgres.start()

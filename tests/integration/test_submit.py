@@ -5,10 +5,10 @@ import json
 from typing import Any
 
 import pytest
+
 from app.domain.spec import RunSpec
 from app.runs import store
 from app.storage.database import Database
-
 from tests import factories
 from tests.integration.conftest import Service
 
@@ -54,10 +54,14 @@ async def test_key_is_checked_before_offers(service: Service) -> None:
 async def test_rollback_leaves_neither_run_nor_job(database: Database) -> None:
     """Catches a job that is enqueued on a connection of its own: a runner would fetch a run that does not exist."""
     spec = RunSpec.model_validate(factories.spec_body())
-    with pytest.raises(ZeroDivisionError):
+
+    async def torn() -> None:
         async with database.transaction() as connection:
             await store.add(connection, spec, "somebody")
             raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        await torn()
     async with database.transaction() as connection:
         counts = [(await connection.exec_driver_sql(f"SELECT count(*) FROM {name}")).scalar() for name in ("runs", "procrastinate_jobs", "events")]
     assert counts == [0, 0, 0]

@@ -1,0 +1,42 @@
+"""Which offers can answer a spec."""
+
+import pytest
+
+from app.domain.catalogue import OfferedModel
+from app.runners_registry.fitting import labelled, problems, serves
+from tests import factories
+
+OTHER = OfferedModel(source="hub", name="org/other", tokenizer="org/other")
+
+
+def test_two_halves_are_not_one_runner() -> None:
+    """Catches a run that is accepted although its model and its drafter are on different machines."""
+    model_only = factories.offer(drafters=(factories.offer().drafters[1],))
+    drafter_only = factories.offer(models=(OTHER,))
+    found = problems(factories.run_spec(drafter="ngram"), [model_only, drafter_only])
+    assert [(field["pointer"], "together" in field["detail"]) for field in found] == [("", True)]
+    assert problems(factories.run_spec(drafter="ngram"), [model_only, drafter_only, factories.offer()]) == []
+
+
+def test_one_runner_that_takes_the_parameters_is_enough() -> None:
+    """Catches a refusal because some older runner does not know a parameter."""
+    old = factories.offer()
+    newer = factories.offer(
+        drafters=(old.drafters[0].model_copy(update={"schema_": {"type": "object", "properties": {"fresh": {"type": "integer"}}}}),)
+    )
+    spec = factories.run_spec(drafter={"name": "ngram", "params": {"fresh": 1}})
+    assert problems(spec, [old, newer]) == []
+    assert (serves(spec, old), serves(spec, newer)) == (False, True)
+
+
+@pytest.mark.parametrize(
+    ("asked", "offered", "fits"), [({}, {"gpu": "a"}, True), ({"gpu": "a"}, {"gpu": "a", "b": "c"}, True), ({"gpu": "a"}, {}, False)]
+)
+def test_labels(asked: dict[str, str], offered: dict[str, str], fits: bool) -> None:
+    """Catches a run that asked for one machine and went to another."""
+    assert labelled(factories.run_spec(labels=asked), factories.offer(labels=offered)) is fits
+
+
+def test_a_regional_tag_finds_its_language() -> None:
+    """Catches a suite in pt that refuses pt-BR."""
+    assert problems(factories.run_spec(language="ru-RU"), [factories.offer()]) == []
