@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.model, pytest.mark.timeout(900)]
 def measured(site: Site) -> dict[str, int]:
     """A Russian and an English run on parallel prompts."""
     runner = site.runner()
-    runs = {language: site.submit(language=language, max_new_tokens=24) for language in ("ru", "en")}
+    runs = {language: site.submit(language=language, max_new_tokens=24, suite={"id": "parallel-v1", "limit": 8}) for language in ("ru", "en")}
     for run in runs.values():
         site.until(run, "succeeded", "failed")
     assert site.stop(runner) == 0
@@ -87,7 +87,7 @@ def test_a_wrong_tokenizer_stops_the_run_with_both_names(site: Site) -> None:
 def test_a_killed_child_fails_the_run_and_says_so(site: Site) -> None:
     """Catches a run that hangs, or ends without a word, when its measuring process is killed."""
     runner = site.runner()
-    run = site.submit(max_new_tokens=64)
+    run = site.submit(max_new_tokens=64, trials=10)
     site.until_stage(run, "trial")
     os.kill(site.child_of(runner), signal.SIGKILL)
     ended = site.until(run, "failed", "succeeded")
@@ -102,7 +102,7 @@ def test_a_killed_child_fails_the_run_and_says_so(site: Site) -> None:
 def test_a_killed_agent_costs_an_attempt_and_no_result(site: Site) -> None:
     """Catches a measurement that outlives its parent, a run that is lost with its runner, and one that is counted twice."""
     runner = site.runner()
-    run = site.submit(max_new_tokens=48)
+    run = site.submit(max_new_tokens=24, trials=4)
     site.until_stage(run, "trial")
     child = site.child_of(runner)
     runner.send_signal(signal.SIGKILL)
@@ -116,7 +116,7 @@ def test_a_killed_agent_costs_an_attempt_and_no_result(site: Site) -> None:
     assert (ended["state"], ended["attempt"]) == ("succeeded", 2)
     facts = [json.loads(line) for line in site.http.get(f"/api/v1/runs/{run}/facts").text.splitlines()]
     keys = [(f["purpose"], f["arm"], f["trial"], f["prompt"]) for f in facts if f["kind"] == "request"]
-    assert len(keys) == len(set(keys)) >= 8 * 2 * 3
+    assert len(keys) == len(set(keys)) >= 2 * 2 * 9
     site.stop(second)
 
 
