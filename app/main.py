@@ -25,7 +25,8 @@ from app.runs.routes import router as runs_router
 from app.runs.service import Runs
 from app.settings import Settings
 from app.storage.database import Database, address
-from app.storage.embedded import EmbeddedError, EmbeddedPostgres
+from app.storage.embedded import EmbeddedPostgres
+from app.storage.host import EmbeddedError
 from app.storage.migrate import migrate
 from app.storage.notifications import Notifications
 from app.suites.routes import router as suites_router

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, create_engine
 from app.settings import Settings
 from app.storage.database import address
 from app.storage.embedded import EmbeddedPostgres
-from app.storage.tables import metadata
+from app.storage.schema import METADATA
 
 
 def ours(name: str | None, kind: str, _parents: object) -> bool:
@@ -18,7 +18,7 @@ def ours(name: str | None, kind: str, _parents: object) -> bool:
 
 
 def migrate(connection: Connection) -> None:
-    context.configure(connection=connection, target_metadata=metadata, include_name=ours, compare_type=True, compare_server_default=True)
+    context.configure(connection=connection, target_metadata=METADATA, include_name=ours, compare_type=True, compare_server_default=True)
     with context.begin_transaction():
         context.run_migrations()
 

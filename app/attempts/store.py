@@ -14,8 +14,9 @@ from app.domain.facts import AnyFact, EnvironmentFact, PreflightFact, ProgressFa
 from app.domain.tokenizer import TokenizerIdentity
 from app.errors import InvalidInput
 from app.queue.leases import Held
+from app.storage.fact_tables import batches, preflights, requests, trials
 from app.storage.journal import append
-from app.storage.tables import attempts, batches, environments, models, preflights, requests, runs, tokenizers, trials
+from app.storage.tables import attempts, environments, models, runs, tokenizers
 
 
 class BrokenFacts(InvalidInput):

@@ -10,7 +10,8 @@ import typer
 from app.errors import AppError
 from app.settings import Settings
 from app.storage.database import Database, address
-from app.storage.embedded import EmbeddedError, EmbeddedPostgres
+from app.storage.embedded import EmbeddedPostgres
+from app.storage.host import EmbeddedError
 from app.storage.migrate import check, migrate
 
 T = TypeVar("T")

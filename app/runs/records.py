@@ -15,7 +15,8 @@ from app.domain.status import FINAL, RunState
 from app.reports.record import RunRecord
 from app.reports.report import Report
 from app.runs.schemas import FigureOut
-from app.storage.tables import attempts, environments, figures, preflights, reports, requests, runs, trials
+from app.storage.fact_tables import figures, preflights, reports, requests, trials
+from app.storage.tables import attempts, environments, runs
 
 
 async def record(connection: AsyncConnection, run: int) -> RunRecord | None:

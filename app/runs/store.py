@@ -10,8 +10,9 @@ from app.domain.status import RunState
 from app.queue import jobs
 from app.queue.labels import queue_of
 from app.runs.schemas import EventOut, RunFilter
+from app.storage.fact_tables import reports
 from app.storage.journal import append
-from app.storage.tables import attempts, events, idempotency_keys, reports, runners, runs
+from app.storage.tables import attempts, events, idempotency_keys, runners, runs
 
 # A row of many columns; what it holds is checked when it becomes a schema.
 Found = Any

@@ -20,7 +20,7 @@ from app.settings import Settings
 from app.storage.database import Database
 from app.storage.embedded import EmbeddedPostgres
 from app.storage.migrate import migrate
-from app.storage.tables import metadata
+from app.storage.schema import METADATA
 from tests import factories
 
 QUEUE_TABLES = ("procrastinate_jobs", "procrastinate_events", "procrastinate_workers", "procrastinate_periodic_defers")
@@ -50,7 +50,7 @@ async def migrated(postgres: EmbeddedPostgres) -> AsyncIterator[Database]:
 @pytest.fixture
 async def database(migrated: Database) -> Database:
     """Empty."""
-    names = ", ".join([*(table.name for table in metadata.sorted_tables), *QUEUE_TABLES])
+    names = ", ".join([*(table.name for table in METADATA.sorted_tables), *QUEUE_TABLES])
     async with migrated.transaction() as connection:
         await connection.execute(text(f"TRUNCATE {names} RESTART IDENTITY CASCADE"))
     return migrated

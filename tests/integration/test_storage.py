@@ -16,16 +16,19 @@ import pytest
 from sqlalchemy import URL, CheckConstraint, text
 
 from app.domain.facts import RequestFact, TrialFact
-from app.storage import embedded
+from app.storage import host
 from app.storage.database import Database, address
-from app.storage.embedded import EmbeddedError, EmbeddedPostgres
+from app.storage.embedded import EmbeddedPostgres
+from app.storage.fact_tables import requests, trials
+from app.storage.host import EmbeddedError
 from app.storage.migrate import check, upgrade
-from app.storage.tables import metadata, requests, trials
+from app.storage.schema import METADATA
 
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
     path = Path(tempfile.mkdtemp(prefix="bezmen-test-"))
+    path.chmod(0o711)
     yield path
     EmbeddedPostgres(path).stop()
     shutil.rmtree(path)
@@ -52,7 +55,7 @@ async def test_from_nothing_to_the_newest_schema(postgres: EmbeddedPostgres) -> 
 
 async def test_rules_of_the_tables_are_in_the_database(migrated: Database) -> None:
     """Catches a CHECK that was added to tables.py and to no migration: alembic does not compare those."""
-    wanted = {str(rule.name) for table in metadata.tables.values() for rule in table.constraints if isinstance(rule, CheckConstraint)}
+    wanted = {str(rule.name) for table in METADATA.tables.values() for rule in table.constraints if isinstance(rule, CheckConstraint)}
     async with migrated.transaction() as connection:
         there = set(await connection.scalars(text("SELECT conname FROM pg_constraint WHERE contype = 'c' AND conname LIKE 'ck\\_%'")))
     assert there == wanted
@@ -69,7 +72,7 @@ async def test_two_processes_may_migrate_at_once(postgres: EmbeddedPostgres) -> 
     url = postgres.create_database("race").render_as_string(hide_password=False)
     code = """
 import asyncio, sys
-from app.storage import embedded
+from app.storage import host
 from app.storage.database import Database, address
 from app.storage.migrate import migrate
 asyncio.run(migrate(Database(address(sys.argv[1]))))
@@ -108,7 +111,7 @@ def test_survives_kill_and_a_pid_file_that_names_somebody_else(folder: Path) -> 
     lines = (folder / "pg" / "postmaster.pid").read_text().split("\n")
     (folder / "pg" / "postmaster.pid").write_text("\n".join([str(os.getpid()), *lines[1:]]))
     assert first.pid() is None
-    first._disown()
+    first._ownership.release()
     second = EmbeddedPostgres(folder)
     second.start()
     assert ask(second.url(), "SELECT count(*) FROM kept") == 0
@@ -164,10 +167,10 @@ def test_a_long_path(folder: Path) -> None:
     postgres.start()
     try:
         assert ask(postgres.url()) == 1
-        assert postgres._socket_directory().stat().st_mode & 0o777 == 0o700
+        assert postgres.socket_directory.stat().st_mode & 0o777 == 0o700
     finally:
         postgres.stop()
-        shutil.rmtree(postgres._socket_directory(), ignore_errors=True)
+        shutil.rmtree(postgres.socket_directory, ignore_errors=True)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root runs the server as another user")
@@ -219,8 +222,10 @@ def test_binaries_that_the_databases_user_cannot_reach(folder: Path, monkeypatch
     """Catches a checkout under /root: the server's user cannot run what lies there, and /root must stay closed."""
     closed = folder / "closed"
     closed.mkdir(mode=0o700)
-    shutil.copytree(embedded._binaries().parent, closed / "pginstall18", symlinks=True)
-    monkeypatch.setattr(embedded, "_binaries", lambda: closed / "pginstall18" / "bin")
+    wheel = host.package()
+    for part in (Path(host.PACKAGE) / f"pginstall{host.VERSION}", Path(f"{host.PACKAGE}.libs")):
+        shutil.copytree(wheel.parent / part, closed / part, symlinks=True)
+    monkeypatch.setattr(host, "package", lambda: closed / host.PACKAGE)
     data = folder / "data"
     postgres = EmbeddedPostgres(data)
     for _ in range(2):
