@@ -115,7 +115,7 @@ def _start(app: FastAPI, postgres: EmbeddedPostgres) -> None:
 
 def _furnish(app: FastAPI, settings: Settings, database: Database, notifications: Notifications) -> None:
     registry = Registry(database)
-    runs = Runs(database, registry, queued_per_token=settings.queued_per_token)
+    runs = Runs(database, registry, notifications, queued_per_token=settings.queued_per_token)
     app.state.database = database
     app.state.notifications = notifications
     app.state.access = Access(database)

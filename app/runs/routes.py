@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import AsyncIterator, Iterator
-from typing import Annotated, cast
+from typing import Annotated
 
 from fastapi import APIRouter, Depends, Header, Path, Query, Request, Response
 from fastapi.responses import StreamingResponse
@@ -17,7 +17,6 @@ from app.reports.record import RunRecord
 from app.reports.report import Report
 from app.runs.schemas import EventOut, FigureOut, RunFilter, RunPage, RunSummary
 from app.runs.service import Runs, runs_service
-from app.storage.notifications import Notifications
 
 router = APIRouter(prefix="/api/v1", tags=["runs"])
 Service = Annotated[Runs, Depends(runs_service)]
@@ -57,7 +56,6 @@ async def events(
     run: RunId,
     _: Reader,
     runs: Service,
-    request: Request,
     accept: Annotated[str, Header()] = "application/json",
     after: Annotated[int, Query(ge=0, le=2**53)] = 0,
     last_event_id: Annotated[int | None, Header(ge=0, le=2**53)] = None,
@@ -69,13 +67,13 @@ async def events(
     if (await runs.get(run)).state in FINAL and not await runs.events(run, after):
         # The one answer that tells an EventSource not to come back.
         return Response(status_code=204)
-    notifications = cast(Notifications, request.app.state.notifications)
-    return EventSourceResponse(_stream(run, after, runs, notifications), headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"})
+    return EventSourceResponse(_stream(run, after, runs), headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"})
 
 
-async def _stream(run: int, after: int, runs: Runs, notifications: Notifications) -> AsyncIterator[bytes]:
+async def _stream(run: int, after: int, runs: Runs) -> AsyncIterator[bytes]:
     """No database session is held between two looks."""
-    while not notifications.stopping.is_set():
+    going = True
+    while going:
         ended = (await runs.get(run)).state in FINAL
         found = await runs.events(run, after)
         for event in found:
@@ -85,7 +83,7 @@ async def _stream(run: int, after: int, runs: Runs, notifications: Notifications
             return
         if not found:
             yield format_sse_event(comment="alive")
-            await notifications.wait(f"run:{run}", KEEPALIVE_SECONDS)
+            going = await runs.wait(run, KEEPALIVE_SECONDS)
 
 
 @router.get("/runs/{run}/report", response_model=Report, responses={200: {"content": {"text/csv": {}}}})

@@ -26,6 +26,7 @@ from app.runs import records, store
 from app.runs.analysis import analysis
 from app.runs.schemas import EventOut, FigureOut, RunFilter, RunPage, RunSummary
 from app.storage.database import Database
+from app.storage.notifications import Notifications
 
 logger = logging.getLogger(__name__)
 
@@ -59,9 +60,10 @@ class FigureAbsent(Conflict):
 
 
 class Runs:
-    def __init__(self, database: Database, registry: Registry, *, queued_per_token: int) -> None:
+    def __init__(self, database: Database, registry: Registry, notifications: Notifications, *, queued_per_token: int) -> None:
         self._database = database
         self._registry = registry
+        self._notifications = notifications
         self._queued_per_token = queued_per_token
         self._unreportable: set[int] = set()
 
@@ -129,6 +131,11 @@ class Runs:
             if not found and await store.find(connection, run) is None:
                 raise await self._missing(connection, run)
         return found
+
+    async def wait(self, run: int, timeout: float) -> bool:
+        """Until something happens to a run, `timeout` seconds at most. False once the service is stopping: whoever watches should let go."""
+        await self._notifications.wait(f"run:{run}", timeout)
+        return not self._notifications.stopping.is_set()
 
     async def _missing(self, connection: Any, run: int) -> NoSuchRun:
         newest = await store.newest(connection)

@@ -89,14 +89,16 @@ def test_serve_says_when_it_answers_and_stops_in_order(place: Place, number: sig
             headers=bearer((place.data / "runner.token").read_text().strip()),
         )
         run = httpx.post(f"{url}/api/v1/runs", json=factories.spec_body(), headers=bearer(token)).json()["id"]
-        watcher = Thread(target=watch, args=(f"{url}/api/v1/runs/{run}/events",))
-        watcher.start()
+        watchers = [Thread(target=watch, args=(f"{url}{path}",)) for path in (f"/api/v1/runs/{run}/events", f"/runs/{run}/stream")]
+        for watcher in watchers:
+            watcher.start()
         time.sleep(0.5)
         began = time.monotonic()
         # To the whole group, as a terminal does on Ctrl-C.
         os.killpg(process.pid, number)
         _, error = process.communicate(timeout=PATIENCE)
-        watcher.join(10)
+        for watcher in watchers:
+            watcher.join(10)
         assert (process.returncode, error) == (0, "")
         assert time.monotonic() - began < 10
     assert processes_of(place) == []

@@ -1,6 +1,5 @@
 """One run: its progress while it is measured, its report when it is done."""
 
-import asyncio
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
@@ -83,7 +82,8 @@ async def _changes(run_id: int, runs: Runs, locale: str) -> AsyncIterator[bytes]
         if quiet >= PING_SECONDS:
             quiet = 0.0
             yield format_sse_event(comment="alive")
-        await asyncio.sleep(POLL_SECONDS)
+        if not await runs.wait(run_id, POLL_SECONDS):
+            return
         quiet += POLL_SECONDS
 
 
