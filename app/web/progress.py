@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from app.domain.status import FINAL, RunState
-from app.reports.format import NO_BREAK, decimal, duration, number
+from app.reports.format import NO_BREAK, STYLES, decimal, duration
 from app.reports.translate import gettext
 from app.reports.words import STATES, arm_of, mark
 from app.runs.schemas import RunSummary
@@ -39,7 +39,7 @@ def show(summary: RunSummary, locale: str) -> Progress:
     stage = _stage(summary)
     found = summary.progress
     share = found.done / found.total if found is not None and found.total and stage in {"trial", "losslessness"} else None
-    percent = "" if share is None else number("share", share, locale=locale).value
+    percent = "" if share is None else decimal(share * 100, 0, locale) + STYLES["share"].suffix(locale)
     return Progress(
         _sentence(summary, stage, locale), _detail(summary, locale), share, percent, _waits(summary, stage, locale), _steps(stage, locale)
     )

@@ -37,8 +37,8 @@ def _area(panels: Sequence[Panel]) -> int:
     return sum(_ROW * len(p.rows) for p in panels) + _GAP * (len(panels) - 1)
 
 
-def figure(panels: Sequence[Panel], locale: str) -> dict[str, Any]:
-    """Each panel has its own unit, so its own axis; all begin at 0."""
+def figure(panels: Sequence[Panel], locale: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Figure and narrow overrides. Each panel has its own unit, so its own axis; all begin at 0."""
     area, top = _area(panels), 1.0
     traces: list[Trace] = []
     layout: dict[str, Any] = {"height": height(panels), "margin": {"l": 8, "r": 28, "t": _TOP, "b": _BOTTOM}, "annotations": []}
@@ -51,7 +51,9 @@ def figure(panels: Sequence[Panel], locale: str) -> dict[str, Any]:
         layout["annotations"].append(title | {"yshift": 4, "showarrow": False})
         top -= share + _GAP / area
         traces += [mark | {"xaxis": f"x{n}", "yaxis": f"y{n}"} for y, row in enumerate(panel.rows) if (mark := _mark(row, y)) is not None]
-    return draw(traces, layout, locale)
+    # On a phone a title that begins at the axis would end outside the picture.
+    narrow = [title | {"x": 1, "xanchor": "right"} for title in layout["annotations"]]
+    return draw(traces, layout, locale), {"annotations": narrow}
 
 
 def _mark(row: Row, y: int) -> Trace | None:

@@ -28,7 +28,7 @@ def build(reports: Sequence[Report], locale: str, contrasts: Sequence[Contrast] 
     finding = "; ".join(f"{row[0]}: " + ", ".join(c.value or c.why for c in row[1:] if isinstance(c, Shown)) for row in table.rows)
     if not panels:
         return Plot("fertility", question, caption, finding, table, empty=gettext("The words of the prompts were not counted.", locale))
-    return Plot("fertility", question, caption, finding, table, figure(panels, locale), height=height(panels))
+    return Plot("fertility", question, caption, finding, table, *figure(panels, locale), height=height(panels))
 
 
 def _panel(reports: Sequence[Report], text: str, per: str, title: str, locale: str) -> Panel:

@@ -32,7 +32,7 @@ def build(reports: Sequence[Report], locale: str) -> Plot:
     finding = "; ".join(f"{row[0]}: " + ", ".join(c.value or c.why for c in row[1:] if isinstance(c, Shown)) for row in table.rows)
     if not panels:
         return Plot("throughput", question, caption, finding, table, empty=gettext("No speed is shown: it was refused or not measured.", locale))
-    return Plot("throughput", question, caption, finding, table, figure(panels, locale), height=height(panels))
+    return Plot("throughput", question, caption, finding, table, *figure(panels, locale), height=height(panels))
 
 
 def _panel(reports: Sequence[Report], of: str, unit: str, title: str, locale: str) -> Panel:

@@ -124,14 +124,16 @@ def hidden(found: RunPage, locale: str) -> str:
 
 
 def row(run: RunSummary, locale: str) -> Row:
-    waits = pending(gettext(state_word(run), locale))
-    cells = [_cell(run.speedup, waits, "", run, locale), _cell(run.acceptance, waits, "acceptance_rate", run, locale)]
+    cells = [_cell(run.speedup, "", run, locale), _cell(run.acceptance, "acceptance_rate", run, locale)]
     if cells[0].state == "refused" and cells[1].why == cells[0].why:
         cells[1] = Shown("refused", cells[1].id, why=gettext("refused for the same reason", locale))
     return Row(run, gettext(state_word(run), locale), *cells)
 
 
-def _cell(cell: Cell | None, waits: Shown, id: str, run: RunSummary, locale: str) -> Shown:
+def _cell(cell: Cell | None, id: str, run: RunSummary, locale: str) -> Shown:
+    """A run that has just succeeded has no report yet: its numbers are being computed, not missing."""
     if cell is not None:
         return show(cell, None, locale)
-    return missing(id, locale) if run.state == RunState.SUCCEEDED else waits
+    if run.state != RunState.SUCCEEDED:
+        return pending(gettext(state_word(run), locale))
+    return pending(gettext("being computed", locale)) if run.outcome is None else missing(id, locale)
