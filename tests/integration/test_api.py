@@ -266,3 +266,46 @@ async def test_the_api_describes_itself(service: Service) -> None:
     """Catches a schema that cannot be built."""
     paths = (await service.get("/api/v1/openapi.json")).json()["paths"]
     assert {"/api/v1/runs", "/api/v1/runs/{run}/report", "/api/v1/attempts/{attempt}/facts", "/api/v1/healthz"} <= set(paths)
+
+
+NASTY: list[Any] = [None, True, 0, -1, 1e308, 10**30, "", "\x00", "\ud800", "x" * 5000, "ё" * 300, [], [[]], {}, {"": {}}, {"name": None}, ["a"] * 100]
+PLACES = ("/api/v1/runs", "/api/v1/runners/me/offer", "/api/v1/runners/me/lease", "facts", "finish", "heartbeat", "release")
+
+
+@pytest.mark.parametrize("place", PLACES)
+async def test_no_body_breaks_the_service(service: Service, place: str) -> None:
+    """Catches a body that ends in a 500: every field of a valid one is replaced by something nasty, and so is the whole."""
+    await service.offer()
+    await service.run()
+    attempt = await service.lease()
+    bodies: dict[str, Any] = {
+        "/api/v1/runs": factories.spec_body(),
+        "/api/v1/runners/me/offer": factories.offer().model_dump(mode="json", by_alias=True),
+        "/api/v1/runners/me/lease": {"wait_seconds": 0},
+        "facts": {"number": 0, "digest": "0" * 64, "facts": "[]"},
+        "finish": {"batches": 0, "finish": json.loads(factories.finish_fact(outcome="failed").model_dump_json())},
+        "heartbeat": {},
+        "release": {"reason": "told to"},
+    }
+    method = "PUT" if place.endswith("offer") else "POST"
+    headers = service.admin if place == "/api/v1/runs" else service.runner if place.startswith("/") else attempt.headers
+    path = place if place.startswith("/") else f"/api/v1/attempts/{attempt.id}/{place}"
+    for field in [None, "unknown", *bodies[place]]:
+        for value in NASTY:
+            text = json.dumps(value if field is None else bodies[place] | {field: value})
+            answer = await service.client.request(method, path, content=text, headers=headers | {"Content-Type": "application/json"})
+            assert answer.status_code < 500, (field, value, answer.text)
+
+
+@pytest.mark.parametrize("value", ["%00", "%ED%A0%80", "x" * 5000, "-1", "1e9", "%D1%91", "';--"])
+async def test_no_query_breaks_the_service(service: Service, value: str) -> None:
+    """Catches a query parameter or a path that ends in a 500."""
+    run = await service.finished()
+    names = ("language", "drafter", "outcome", "state", "limit", "cursor")
+    paths = [f"/api/v1/runs?{name}={value}" for name in names]
+    paths += [f"/api/v1/figures?id=acceptance_rate&{name}={value}" for name in ("language", "drafter", "model", "limit")]
+    paths += [f"/api/v1/runs/{value}", f"/api/v1/runs/{run}/figures/{value}", f"/api/v1/runs/{run}/figures/acceptance_rate?profile={value}"]
+    paths += [f"/api/v1/runs/{run}/events?after={value}", f"/api/v1/comparisons?runs={value}", f"/api/v1/suites/{value}", f"/api/v1/figures?id={value}"]
+    for path in paths:
+        answer = await service.get(path)
+        assert answer.status_code < 500, (path, answer.text)
