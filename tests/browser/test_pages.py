@@ -11,6 +11,12 @@ from playwright.sync_api import expect
 from tests.browser.conftest import Opener, Service
 from tests.browser.runner import Runner
 
+OUTSIDE = """() => [...document.querySelectorAll('.canvas[data-figure]')].flatMap(canvas => {
+  const frame = canvas.getBoundingClientRect();
+  const outside = box => box.left < frame.left - 1 || box.right > frame.right + 1 || box.top < frame.top - 1 || box.bottom > frame.bottom + 1;
+  return [...canvas.querySelectorAll('text')].filter(text => text.textContent.trim() && outside(text.getBoundingClientRect()))
+    .map(text => text.textContent);
+})"""
 HOSTILE = "</script><img src=x onerror=\"document.title='broken'\">"
 
 
@@ -87,15 +93,7 @@ def test_plots_are_drawn_inside_their_frames(show: Opener, runs: dict[str, int])
     for width in (1280, 400):
         opened = show(paths(runs)["compare"], width=width)
         opened.settled()
-        outside = opened.page.evaluate(
-            """() => [...document.querySelectorAll('.canvas[data-figure]')].flatMap(canvas => {
-                 const frame = canvas.getBoundingClientRect();
-                 return [...canvas.querySelectorAll('text')].filter(text => text.textContent.trim()).map(text => [text.textContent, text.getBoundingClientRect()])
-                   .filter(([, box]) => box.left < frame.left - 1 || box.right > frame.right + 1 || box.top < frame.top - 1 || box.bottom > frame.bottom + 1)
-                   .map(([words]) => words);
-               })"""
-        )
-        assert outside == []
+        assert opened.page.evaluate(OUTSIDE) == []
 
 
 def test_plots_follow_the_paper(show: Opener, runs: dict[str, int]) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 from app.domain.estimate import Cell, Figure
 from app.reports.figures.base import Plot, Table, cells, colour, dash_of, draw, interval, label, mark, safe, scatter, series_name, share_axis, symbol
-from app.reports.format import counted, decimal
+from app.reports.format import counted
 from app.reports.report import Report
 from app.reports.shown import Shown, find, missing_series, show
 from app.reports.translate import gettext
@@ -35,6 +35,8 @@ def build(reports: Sequence[Report], locale: str, definition: str = "at") -> Plo
     shown = {(r.run, p): show(cell, r, locale) for _, r, by in found for p in positions if (cell := by.get(str(p))) is not None}
     table = _table(found, positions, shown, locale)
     finding = "; ".join(_finding(name, r, positions, shown, locale) for name, r, _ in found)
+    rounds = [f"{name}: {counted(n, 'rounds', locale)}" for name, _, by in found if (n := _rounds(by)) is not None]
+    caption += " " + "; ".join(rounds) + "." if rounds else ""
     if len(reports) > 1:
         caption += missing_series((name, find(r, "acceptance_rate", locale)) for name, r, _ in found)
     drawn = [(name, r, figures) for name, r, by in found if (figures := _numbers(by))]
@@ -74,7 +76,7 @@ def _figure(
         points = [e.point for e in estimates if e.point is not None]
         hue, x = colour(report.spec.language), [p + offset * (2 * i - len(drawn) + 1) for p in at]
         bars = interval((p, e.low, e.high) for p, e in zip(points, estimates, strict=True)) | {"color": hue}
-        hover = [safe(f"{name}, {p}: {s.value} {s.interval}, {_rounds(figures[p], locale)}") for p in at for s in [shown[report.run, p]]]
+        hover = [safe(f"{name}, {p}: {s.value} {s.interval or s.why}, {s.n}") for p in at for s in [shown[report.run, p]]]
         # A point without an interval is hollow, as its row in the table says why.
         symbols = [symbol(report.spec.language, filled=e.low is not None) for e in estimates]
         traces.append(
@@ -85,11 +87,10 @@ def _figure(
         )  # fmt: skip
         if len(drawn) > 1:
             notes.append(label(safe(name), x[-1], points[-1], xanchor="left", xshift=12, font={"color": hue}))
-    axis = {"tickmode": "array", "tickvals": positions, "ticktext": [_tick(p, drawn, locale) for p in positions], "range": _range(positions, drawn)}
+    axis = {"tickmode": "array", "tickvals": positions, "ticktext": [str(p) for p in positions], "range": _range(positions, drawn)}
     layout = {"xaxis": axis, "yaxis": share_axis(locale), "annotations": notes, "height": 300}
     narrow = _few(positions)
-    text = [_tick(p, drawn if len(drawn) == 1 else [], locale) for p in narrow]
-    return draw(traces, layout, locale), {"xaxis": {"tickvals": narrow, "ticktext": text}}
+    return draw(traces, layout, locale), {"xaxis": {"tickvals": narrow, "ticktext": [str(p) for p in narrow]}}
 
 
 def _few(positions: list[int]) -> list[int]:
@@ -102,11 +103,6 @@ def _range(positions: list[int], drawn: list[Any]) -> list[float]:
     return [0.6, positions[-1] + (0.4 if len(drawn) == 1 else 0.4 + 0.18 * len(positions))]
 
 
-def _rounds(figure: Figure, locale: str) -> str:
-    return counted(figure.rounds, "rounds", locale) if figure.rounds is not None else counted(figure.pooled.n, figure.pooled.counted, locale)
-
-
-def _tick(position: int, drawn: list[tuple[str, Report, dict[int, Figure]]], locale: str) -> str:
-    """The position, and below it the rounds behind each mark."""
-    counts = [decimal(f.rounds, 0, locale) for _, _, figures in drawn if (f := figures.get(position)) is not None and f.rounds is not None]
-    return f"{position}<br>n={' · '.join(counts)}" if counts else str(position)
+def _rounds(by: dict[str, Cell]) -> int | None:
+    """R of the run: what the shares are taken of is a part of it, which the definition names."""
+    return next((cell.rounds for cell in by.values() if isinstance(cell, Figure)), None)

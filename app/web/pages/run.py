@@ -1,8 +1,9 @@
 """One run: its progress while it is measured, its report when it is done."""
 
+import time
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import RedirectResponse, Response, StreamingResponse
@@ -20,12 +21,13 @@ from app.reports.translate import gettext, ngettext
 from app.reports.words import mark, name_of
 from app.runs.schemas import RunSummary
 from app.runs.service import Runs, runs_service
+from app.storage.notifications import Notifications
 from app.web import passport, progress
 from app.web.preferences import locale_of
 from app.web.render import HEADERS, fragment, page
 
 router = APIRouter(include_in_schema=False)
-POLL_SECONDS = 1.0
+POLL_SECONDS = 2.0
 PING_SECONDS = 15.0
 
 
@@ -60,13 +62,14 @@ async def cancel(run_id: int, principal: Submitter, runs: Annotated[Runs, Depend
 async def stream(run_id: int, request: Request, runs: Annotated[Runs, Depends(runs_service)]) -> StreamingResponse:
     """The whole state at once, then whatever changes, then `final`. A dropped tab that reconnects has missed nothing."""
     await runs.get(run_id)
+    notifications = cast(Notifications, request.app.state.notifications)
     headers = HEADERS | {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-    return StreamingResponse(_changes(run_id, runs, locale_of(request)), media_type="text/event-stream", headers=headers)
+    return StreamingResponse(_changes(run_id, runs, notifications, locale_of(request)), media_type="text/event-stream", headers=headers)
 
 
-async def _changes(run_id: int, runs: Runs, locale: str) -> AsyncIterator[bytes]:
-    last, stage, quiet = "", "", 0.0
-    while True:
+async def _changes(run_id: int, runs: Runs, notifications: Notifications, locale: str) -> AsyncIterator[bytes]:
+    last, stage, spoken = "", "", time.monotonic()
+    while not notifications.stopping.is_set():
         summary = await runs.get(run_id)
         shown = progress.show(summary, locale)
         body = fragment("_progress.html", locale, run=summary, progress=shown)
@@ -74,17 +77,16 @@ async def _changes(run_id: int, runs: Runs, locale: str) -> AsyncIterator[bytes]
             stage = shown.stage
             yield format_sse_event(event="stage", data_str=fragment("_stage.html", locale, text=stage))
         if body != last:
-            last, quiet = body, 0.0
+            last, spoken = body, time.monotonic()
             yield format_sse_event(event="progress", data_str=body)
         if summary.state in FINAL:
             yield format_sse_event(event="final", data_str=str(summary.state))
             return
-        if quiet >= PING_SECONDS:
-            quiet = 0.0
+        if time.monotonic() - spoken >= PING_SECONDS:
+            spoken = time.monotonic()
             yield format_sse_event(comment="alive")
-        if not await runs.wait(run_id, POLL_SECONDS):
-            return
-        quiet += POLL_SECONDS
+        # The place in the queue changes without a word about this run, so the wait is short.
+        await notifications.wait(f"run:{run_id}", POLL_SECONDS)
 
 
 def view(summary: RunSummary, report: Report, locale: str, position: str) -> dict[str, Any]:

@@ -123,26 +123,39 @@ def view(
 
         return [Option(p.name, p.name, gettext(p.summary, locale), params(p), typed.get(kind) == p.name) for p in found]
 
+    drafters, controllers = parts("drafter", _drafters(catalogue)), parts("controller", catalogue.controllers)
+    limit, concurrency = fields("", LIMIT, typed, errors, locale)[0], fields("", LOAD, typed, errors, locale)[0]
+    how_long = fields("", HOW_LONG, typed, errors, locale)
+    drawn = [*(f for option in (*drafters, *controllers) for f in option.fields), limit, concurrency, *how_long]
     return {
         "catalogue": catalogue,
         "models": [Option(key_of(m), m.name, m.licence or "", (), typed.get("model") == key_of(m)) for m in catalogue.models],
         "dtypes": list(dict.fromkeys(dtype for m in catalogue.models for dtype in m.dtypes)),
-        "drafters": parts("drafter", _drafters(catalogue)),
-        "controllers": parts("controller", catalogue.controllers),
+        "drafters": drafters,
+        "controllers": controllers,
         "suites": catalogue.suites,
         "languages": [(tag, language_name(tag, locale), tag in also) for tag in languages],
         "tokenizers": sorted({m.tokenizer for m in catalogue.models}),
-        "limit": fields("", LIMIT, typed, errors, locale)[0],
-        "concurrency": fields("", LOAD, typed, errors, locale)[0],
-        "how_long": fields("", HOW_LONG, typed, errors, locale),
+        "limit": limit,
+        "concurrency": concurrency,
+        "how_long": how_long,
         "typed": defaultdict(str, typed),
         "profiles": profiles,
         "errors": defaultdict(str, errors),
-        "problems": [(anchor, text) for anchor, text in errors.items()],
+        "problems": problems(errors, drawn),
         "order": summary(order, catalogue, locale),
         "key": secrets.token_hex(8),
-        "free": [r for r in catalogue.runners if r.state != "offline"],
     }
+
+
+_ORDER = ("", "model", "drafter", "controller", "language", "tokenizer", "suite", "limit", "concurrency", *HOW_LONG["properties"])
+
+
+def problems(errors: Mapping[str, str], drawn: Sequence[Field]) -> list[tuple[str, str]]:
+    """(anchor, sentence) in the order of the form; a number's own error does not name its field, so its label goes before."""
+    labels = {field.name: field.label for field in drawn}
+    found = [(name, f"{labels[name]}: {text}" if name in labels else text) for name, text in errors.items()]
+    return sorted(found, key=lambda item: _ORDER.index(first) if (first := item[0].split(".")[0]) in _ORDER else len(_ORDER))
 
 
 def summary(order: Order, catalogue: Catalogue, locale: str) -> dict[str, Any]:
