@@ -1,6 +1,5 @@
 """Runs over HTTP."""
 
-import json
 from collections.abc import AsyncIterator, Iterator
 from typing import Annotated
 
@@ -104,13 +103,11 @@ def _csv(found: Report) -> Response:
 
 @router.get("/runs/{run}/facts", response_class=StreamingResponse)
 async def facts(run: RunId, _: Reader, runs: Service) -> StreamingResponse:
-    """Everything that was counted, one JSON object a line: whoever doubts a figure can compute it anew."""
+    """Everything that was counted, one fact a line as its runner sent it: whoever doubts a figure can compute it anew."""
     return StreamingResponse(_lines(await runs.record(run)), media_type="application/x-ndjson")
 
 
 def _lines(record: RunRecord) -> Iterator[str]:
-    asked = {"kind": "run", "run": record.run, "state": record.state, "spec": record.spec.model_dump(mode="json")}
-    yield json.dumps(asked, ensure_ascii=False) + "\n"
     for fact in (record.environment, record.preflight, record.warmup, *record.requests, *record.trials, record.finish):
         if fact is not None:
             yield fact.model_dump_json() + "\n"
