@@ -88,9 +88,17 @@ def figures(report: Report, id: str) -> list[Figure]:
 _PARTS = {"position": mark("position %(value)s"), "per": mark("per %(value)s"), "gap": mark("gap %(value)s")}
 
 
+# Values of these parts are words of ours; a profile's name is somebody else's and stays as it is.
+_OURS = {"text", "per", "of", "arm"}
+
+
 def part_of(cell: Figure | Refusal | Absent, locale: str) -> str:
     """The narrowing in words: `position 2`, `prompts, per word`, `code`."""
-    return ", ".join(gettext(_PARTS.get(name, "%(value)s"), locale) % {"value": gettext(value, locale)} for name, value in cell.part.items())
+    said = []
+    for name, value in cell.part.items():
+        shown = gettext(value, locale) if name in _OURS else value
+        said.append(gettext(_PARTS[name], locale) % {"value": shown} if name in _PARTS else shown)
+    return ", ".join(said)
 
 
 def missing_series(shown: Iterable[tuple[str, Shown]]) -> str:

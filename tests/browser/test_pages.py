@@ -53,6 +53,7 @@ def paths(runs: dict[str, int]) -> dict[str, str]:
         "compare": f"/compare?runs={runs['slower']},{runs['pays']}",
         "compare-one-refused": f"/compare?runs={runs['refused']},{runs['pays']}",
         "choose": "/compare",
+        "methodology": "/methodology",
     }
 
 

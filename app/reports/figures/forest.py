@@ -73,7 +73,7 @@ def _figure(rows: list[tuple[str, Report, Shown]], control: list[tuple[Report, F
     names = [name for name, _, _ in rows] + [gettext("control ÷ plain", locale) for _ in control]
     estimates = [cell.pooled for _, r, shown in rows if shown.value and isinstance(cell := r.find(r.headline), Figure)]
     estimates += [cell.pooled for _, cell in control]
-    floors = {y: floor for y, (_, r, _) in enumerate(rows) if (floor := r.verdict.noise_floor) is not None and floor.low is not None}
+    floors = {y: floor for y, (_, r, shown) in enumerate(rows) if shown.value and (floor := _floor(r)) is not None}
     axis = ratio_axis([v for e in [*estimates, *floors.values()] for v in (e.point, e.low, e.high)], locale)
     traces, notes, shapes = [], [], [reference(1.0)]
     for y, (name, report, shown) in enumerate(rows):
@@ -113,6 +113,11 @@ def _value(e: Estimate, y: int, text: str) -> dict[str, Any]:
     assert e.point is not None
     # Annotations take log10 of the value on a log axis; shapes take the value itself.
     return label(safe(text), math.log10(e.point), y, yshift=17)
+
+
+def _floor(report: Report) -> Estimate | None:
+    floor = report.verdict.noise_floor
+    return floor if floor is not None and floor.low is not None else None
 
 
 def _band(e: Estimate, y: int) -> dict[str, Any]:

@@ -30,7 +30,8 @@ def build(reports: Sequence[Report], locale: str, contrasts: Sequence[Contrast] 
     if not any(by for _, _, by in drawn):
         reasons = [show(c, r, locale).why for _, r, by in found for c in by.values() if not isinstance(c, Figure)]
         return Plot("profiles", question, caption, finding, table, empty=(reasons or [gettext("No profile has a figure.", locale)])[0])
-    return Plot("profiles", question, caption, finding, table, *_figure(drawn, names, differences, locale), height=_height(names, differences))
+    height, figure, narrow = _figure(drawn, names, differences, locale)
+    return Plot("profiles", question, caption, finding, table, figure, narrow, height=height)
 
 
 def _order(profile: str, found: list[tuple[str, Report, dict[str, Cell]]], differences: dict[str, Contrast]) -> tuple[float, float, str]:
@@ -64,27 +65,39 @@ def _finding(found: list[Any], names: list[str], differences: dict[str, Contrast
     return "; ".join(words)
 
 
-def _height(names: list[str], differences: dict[str, Contrast]) -> int:
-    return 60 + 34 * len(names) + (50 + 30 * len(names) if differences else 0)
+def _rows(drawn: list[Any], names: list[str]) -> dict[tuple[str, int], tuple[float, str]]:
+    """(profile, run) → (row, label). Languages share a row, told apart by colour and shape; runs of one language have a row each."""
+    languages = [report.spec.language for _, report, _ in drawn]
+    if len(set(languages)) == len(languages):
+        spread = 0.14 if len(drawn) > 1 else 0.0
+        return {(p, r.run): (y + spread * (2 * i - len(drawn) + 1), p) for y, p in enumerate(names) for i, (_, r, _) in enumerate(drawn)}
+    each = [(p, name, r) for p in names for name, r, _ in drawn]
+    return {(p, r.run): (float(y), f"{p} · {name}") for y, (p, name, r) in enumerate(each)}
 
 
-def _figure(drawn: list[Any], names: list[str], differences: dict[str, Contrast], locale: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    spread = 0.14 if len(drawn) > 1 else 0.0
+def _figure(drawn: list[Any], names: list[str], differences: dict[str, Contrast], locale: str) -> tuple[int, dict[str, Any], dict[str, Any]]:
+    """(height, figure, narrow overrides)."""
+    rows = _rows(drawn, names)
+    labels = list(dict.fromkeys(text for _, text in rows.values()))
+    top, bottom = 34 * len(labels), 30 * len(names) if differences else 0
+    height = 60 + top + (50 + bottom if differences else 0)
     traces: list[Trace] = []
-    for i, (name, report, by) in enumerate(drawn):
+    for name, report, by in drawn:
         for p, figure in by.items():
             shown = show(figure, report, locale)
-            at = names.index(p) + spread * (2 * i - len(drawn) + 1)
             e, language = figure.pooled, report.spec.language
             hover = safe(f"{p}, {name}: {shown.value} {shown.interval or shown.why}, {shown.n}")
-            traces.append(dot(e.point, at, e.low, e.high, colour=colour(language), symbol=symbol(language, filled=e.low is not None), hover=hover))
-    layout: dict[str, Any] = {"xaxis": share_axis(locale), "yaxis": row_axis(names), "height": _height(names, differences)}
+            mark = {"colour": colour(language), "symbol": symbol(language, filled=e.low is not None)}
+            traces.append(dot(e.point, rows[p, report.run][0], e.low, e.high, hover=hover, **mark))
+    layout: dict[str, Any] = {"xaxis": share_axis(locale), "yaxis": row_axis(labels), "height": height}
     if differences:
-        layout |= _difference_panel(traces, names, differences, locale)
-    return draw(traces, layout, locale), {"xaxis": share_axis(locale, ticks=(0, 0.5, 1))}
+        share = top / (top + bottom + 50)
+        layout |= _difference_panel(traces, names, differences, locale, share)
+        layout["yaxis"] = row_axis(labels) | {"domain": [1 - share, 1]}
+    return height, draw(traces, layout, locale), {"xaxis": share_axis(locale, ticks=(0, 0.5, 1))}
 
 
-def _difference_panel(traces: list[Trace], names: list[str], differences: dict[str, Contrast], locale: str) -> dict[str, Any]:
+def _difference_panel(traces: list[Trace], names: list[str], differences: dict[str, Contrast], locale: str, share: float) -> dict[str, Any]:
     """The paired difference under the dots: two overlapping intervals do not say that there is no difference."""
     reach = 0.05
     for p, contrast in differences.items():
@@ -99,11 +112,9 @@ def _difference_panel(traces: list[Trace], names: list[str], differences: dict[s
     reach *= 1.15
     step = next(s for s in (0.02, 0.05, 0.1, 0.2, 0.25, 0.5, 1.0) if reach / s <= 3)
     ticks = [k * step for k in range(-3, 4) if abs(k * step) <= reach]
-    share = 34 * len(names) / (64 * len(names) + 50)
     axis = {"tickmode": "array", "tickvals": ticks, "ticktext": [decimal(t * 100, 0, locale) for t in ticks], "range": [-reach, reach]}
     title = {"text": number("points", 0, locale=locale).value.split("\u00a0", 1)[1]}
     return {
-        "yaxis": row_axis(names) | {"domain": [1 - share, 1]},
         "xaxis": share_axis(locale) | {"anchor": "y"},
         "xaxis2": axis | {"anchor": "y2", "title": title},
         "yaxis2": row_axis(names) | {"domain": [0, 1 - share - 0.16], "anchor": "x2"},

@@ -35,6 +35,11 @@ def build(reports: Sequence[Report], locale: str) -> Plot:
     return Plot("throughput", question, caption, finding, table, *figure(panels, locale), height=height(panels))
 
 
+def _name(report: Report, reports: Sequence[Report], arm: str, locale: str) -> str:
+    said = arm_of(arm, locale)
+    return said if len(reports) == 1 else f"{series_name(report, reports)} · {said}"
+
+
 def _panel(reports: Sequence[Report], of: str, unit: str, title: str, locale: str) -> Panel:
     rows = []
     for r in reports:
@@ -42,17 +47,14 @@ def _panel(reports: Sequence[Report], of: str, unit: str, title: str, locale: st
             cell = r.find(ID, arm=arm, of=of)
             if isinstance(cell, Figure) and cell.pooled.point is not None:
                 hue, shape = (colour(r.spec.language), symbol(r.spec.language)) if arm == "speculative" else (GREY, PLAIN)
-                name = f"{series_name(r, reports)} · {arm_of(arm, locale)}"
-                rows.append(Row(name, cell.pooled, show(cell, r, locale), hue, shape))
+                rows.append(Row(_name(r, reports, arm, locale), cell.pooled, show(cell, r, locale), hue, shape))
     return Panel(gettext(title, locale).replace(", ", ",<br>"), unit, rows)
 
 
 def _table(reports: Sequence[Report], locale: str) -> Table:
     columns = (gettext("Arm", locale), *[gettext(title, locale) for _, _, title in _OF])
-    rows: list[tuple[str | Shown, ...]] = []
-    for r in reports:
-        for arm in ARMS:
-            if any(c.id == ID and c.part.get("arm") == arm for c in r.cells):
-                name = f"{series_name(r, reports)} · {arm_of(arm, locale)}"
-                rows.append((name, *[find(r, ID, locale, arm=arm, of=of) for of, _, _ in _OF]))
+    arms = [(r, arm) for r in reports for arm in ARMS if any(c.id == ID and c.part.get("arm") == arm for c in r.cells)]
+    rows: list[tuple[str | Shown, ...]] = [
+        (_name(r, reports, arm, locale), *[find(r, ID, locale, arm=arm, of=of) for of, _, _ in _OF]) for r, arm in arms
+    ]
     return Table(columns, tuple(rows))

@@ -127,18 +127,28 @@ def title(summary: RunSummary, report: Report, locale: str) -> str:
     return f"{answer} · {spec.drafter.name} · {spec.language} · {load} {spec.load.concurrency} · #{summary.id}"
 
 
-def tiles(summary: RunSummary, report: Report, locale: str) -> list[tuple[str, Shown, str]]:
+@dataclass(frozen=True)
+class Tile:
+    """`id` leads to the figure's definition, if it has one."""
+
+    id: str
+    title: str
+    shown: Shown
+    note: str = ""
+
+
+def tiles(summary: RunSummary, report: Report, locale: str) -> list[Tile]:
     """Speed-up and acceptance side by side, the ceiling and the output beside them: always four, so that nothing jumps when results arrive."""
     ids = (report.headline, "acceptance_rate", "tokens_per_target_forward")
     if summary.state not in FINAL:
         waits = pending(progress.show(summary, locale).waits)
-        return [*[(name_of(id, locale), waits, "") for id in ids], (gettext("Output", locale), waits, "")]
-    found = [(name_of(id, locale), find(report, id, locale), _note(report, id, locale)) for id in ids]
-    first = found[0][1]
-    for i, (name, shown, note) in enumerate(found):
-        if i and shown.state == first.state == "refused" and shown.why == first.why:
-            found[i] = (name, replace(shown, why=gettext("For the same reason.", locale), remedy=""), note)
-    return [*found, (gettext("Output", locale), output(report.losslessness, locale), "")]
+        return [*[Tile(id, name_of(id, locale), waits) for id in ids], Tile("", gettext("Output", locale), waits)]
+    found = [Tile(id, name_of(id, locale), find(report, id, locale), _note(report, id, locale)) for id in ids]
+    first = found[0].shown
+    for i, tile in enumerate(found[1:], start=1):
+        if tile.shown.state == first.state == "refused" and tile.shown.why == first.why:
+            found[i] = replace(tile, shown=replace(tile.shown, why=gettext("For the same reason.", locale), remedy=""))
+    return [*found, Tile("", gettext("Output", locale), output(report.losslessness, locale))]
 
 
 def _note(report: Report, id: str, locale: str) -> str:

@@ -6,7 +6,7 @@ from app.domain.estimate import Absent, Refusal
 from app.domain.sentence import plain
 from app.reports.build import build
 from app.reports.report import Gate, Report
-from app.reports.shown import find, show
+from app.reports.shown import find, part_of, show
 from tests import factories
 
 
@@ -50,3 +50,11 @@ def test_counts_that_do_not_close_make_every_value_suspect(slower: Report) -> No
     doubtful = slower.model_copy(update={"gates": (gate,)})
     shown = find(doubtful, "acceptance_rate", "en")
     assert (shown.state, shown.why) == ("suspect", "does not close by 114")
+
+
+def test_a_profile_s_name_is_nobody_s_word_to_translate() -> None:
+    """Catches a profile called "facts" that a Russian page renames."""
+    refusal = Refusal(id="acceptance_rate", part={"profile": "facts"}, field="degenerate", reason=plain("loops"))
+    fertility = Absent(id="fertility", part={"text": "prompts", "per": "word"}, reason=plain("none"))
+    assert part_of(refusal, "ru") == "facts"
+    assert part_of(fertility, "ru") == "промпты, на слово"

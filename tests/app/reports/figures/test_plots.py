@@ -123,6 +123,16 @@ def test_three_definitions_give_three_curves(compared: Comparison) -> None:
     assert positions.build(compared.reports, "en", "<script>").question == plots[0].question
 
 
+def test_two_drafters_in_one_language_have_a_row_each() -> None:
+    """Catches two series of the same colour and shape on one row, which nobody can tell apart."""
+    specs = [factories.run_spec(language="ru", drafter={"name": name, "params": {}}) for name in ("ngram", "layerskip")]
+    reports = [build(factories.record(run=i, spec=spec, prompts=24, passes=6)) for i, spec in enumerate(specs, start=1)]
+    plot = profiles.build(reports, "en")
+    assert plot.figure is not None
+    assert len(plot.figure["layout"]["yaxis"]["ticktext"]) == 2 * len(factories.PROFILES)
+    assert len({trace["y"][0] for trace in marks(plot)}) == 2 * len(factories.PROFILES)
+
+
 def test_the_paired_difference_has_its_own_interval(compared: Comparison) -> None:
     """Catches two intervals side by side with nothing said about the difference."""
     plot = profiles.build(compared.reports, "en", compared.contrasts)
