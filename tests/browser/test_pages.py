@@ -51,6 +51,7 @@ def paths(runs: dict[str, int]) -> dict[str, str]:
         "run-few": f"/runs/{runs['few']}",
         "run-queued": f"/runs/{runs['waiting']}",
         "compare": f"/compare?runs={runs['slower']},{runs['pays']}",
+        "compare-drafters": f"/compare?runs={runs['pays']},{runs['few']}",
         "compare-one-refused": f"/compare?runs={runs['refused']},{runs['pays']}",
         "choose": "/compare",
         "methodology": "/methodology",

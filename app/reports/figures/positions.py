@@ -4,7 +4,23 @@ from collections.abc import Sequence
 from typing import Any
 
 from app.domain.estimate import Cell, Figure
-from app.reports.figures.base import Plot, Table, cells, colour, dash_of, draw, interval, label, mark, safe, scatter, series_name, share_axis, symbol
+from app.reports.figures.base import (
+    Plot,
+    Table,
+    Trace,
+    cells,
+    colour,
+    dash_of,
+    draw,
+    interval,
+    label,
+    mark,
+    safe,
+    scatter,
+    series_name,
+    share_axis,
+    symbol,
+)
 from app.reports.format import counted
 from app.reports.report import Report
 from app.reports.shown import Shown, find, missing_series, show
@@ -17,6 +33,7 @@ TITLES = {
     "all": word("How deep do drafts hold, of all rounds?"),
     "given": word("How deep do drafts hold, given that the previous token was accepted?"),
 }
+_HEIGHT, _WIDE, _NARROW = 300, 500, 280
 SHORT = {"at": word("of rounds that drafted so far"), "all": word("of all rounds"), "given": word("given the previous was accepted")}
 FORMULAS = {
     "at": word("Rounds with at least i kept ÷ rounds of depth at least i."),
@@ -43,7 +60,7 @@ def build(reports: Sequence[Report], locale: str, definition: str = "at") -> Plo
     if not drawn:
         reasons = sorted({s.why for s in shown.values() if s.why}) or [gettext("No draft was made, so there is no position to show.", locale)]
         return Plot("positions", question, caption, finding, table, empty=reasons[0])
-    return Plot("positions", question, caption, finding, table, *_figure(drawn, reports, positions, shown, locale), height=300)
+    return Plot("positions", question, caption, finding, table, *_figure(drawn, reports, positions, shown, locale), height=_HEIGHT)
 
 
 def _numbers(by: dict[str, Cell]) -> dict[int, Figure]:
@@ -68,7 +85,8 @@ def _figure(
     shown: dict[tuple[int, int], Shown],
     locale: str,
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    traces, notes = [], []
+    traces: list[Trace] = []
+    ends: list[tuple[str, float, float]] = []
     offset = 0.06 if len(drawn) > 1 else 0.0
     for i, (name, report, figures) in enumerate(drawn):
         at = sorted(figures)
@@ -86,11 +104,23 @@ def _figure(
             )
         )  # fmt: skip
         if len(drawn) > 1:
-            notes.append(label(safe(name), x[-1], points[-1], xanchor="left", xshift=12, font={"color": hue}))
-    axis = {"tickmode": "array", "tickvals": positions, "ticktext": [str(p) for p in positions], "range": _range(positions, drawn)}
-    layout = {"xaxis": axis, "yaxis": share_axis(locale), "annotations": notes, "height": 300}
+            ends.append((name, x[-1], points[-1]))
+    axis = {"tickmode": "array", "tickvals": positions, "ticktext": [str(p) for p in positions], "range": _range(positions, ends, _WIDE)}
+    layout = {"xaxis": axis, "yaxis": share_axis(locale), "annotations": _end_labels(ends), "height": _HEIGHT}
     narrow = _few(positions)
-    return draw(traces, layout, locale), {"xaxis": {"tickvals": narrow, "ticktext": [str(p) for p in narrow]}}
+    over = {"tickvals": narrow, "ticktext": [str(p) for p in narrow], "range": _range(positions, ends, _NARROW)}
+    return draw(traces, layout, locale), {"xaxis": over}
+
+
+def _end_labels(ends: list[tuple[str, float, float]]) -> list[dict[str, Any]]:
+    """Names at the ends of their lines, at least one line of text apart."""
+    found: list[dict[str, Any]] = []
+    least = 0.0
+    for name, x, y in sorted(ends, key=lambda end: end[2]):
+        least = max(y, least)
+        found.append(label(safe(name), x, least, xanchor="left", xshift=12))
+        least += 18 / _HEIGHT * 1.3
+    return found
 
 
 def _few(positions: list[int]) -> list[int]:
@@ -99,8 +129,10 @@ def _few(positions: list[int]) -> list[int]:
     return positions[::step]
 
 
-def _range(positions: list[int], drawn: list[Any]) -> list[float]:
-    return [0.6, positions[-1] + (0.4 if len(drawn) == 1 else 0.4 + 0.18 * len(positions))]
+def _range(positions: list[int], ends: list[tuple[str, float, float]], width: int) -> list[float]:
+    """Room for the longest name behind the last position, in a plot of `width` pixels."""
+    text = max((7 * len(name) + 24 for name, _, _ in ends), default=0)
+    return [0.6, positions[-1] + 0.4 + positions[-1] * text / max(width - text, 1)]
 
 
 def _rounds(by: dict[str, Cell]) -> int | None:

@@ -11,6 +11,7 @@ from app.reports.shown import Shown, find, missing_series, show, show_contrast
 from app.reports.translate import gettext
 
 ID = "acceptance_rate"
+_GAP = 56
 
 
 def build(reports: Sequence[Report], locale: str, contrasts: Sequence[Contrast] = ()) -> Plot:
@@ -80,7 +81,7 @@ def _figure(drawn: list[Any], names: list[str], differences: dict[str, Contrast]
     rows = _rows(drawn, names)
     labels = list(dict.fromkeys(text for _, text in rows.values()))
     top, bottom = 34 * len(labels), 30 * len(names) if differences else 0
-    height = 60 + top + (50 + bottom if differences else 0)
+    height = 60 + top + (_GAP + bottom if differences else 0)
     traces: list[Trace] = []
     for name, report, by in drawn:
         for p, figure in by.items():
@@ -91,9 +92,9 @@ def _figure(drawn: list[Any], names: list[str], differences: dict[str, Contrast]
             traces.append(dot(e.point, rows[p, report.run][0], e.low, e.high, hover=hover, **mark))
     layout: dict[str, Any] = {"xaxis": share_axis(locale), "yaxis": row_axis(labels), "height": height}
     if differences:
-        share = top / (top + bottom + 50)
-        layout |= _difference_panel(traces, names, differences, locale, share)
-        layout["yaxis"] = row_axis(labels) | {"domain": [1 - share, 1]}
+        area = top + bottom + _GAP
+        layout |= _difference_panel(traces, names, differences, locale, bottom / area)
+        layout["yaxis"] = row_axis(labels) | {"domain": [1 - top / area, 1]}
     return height, draw(traces, layout, locale), {"xaxis": share_axis(locale, ticks=(0, 0.5, 1))}
 
 
@@ -117,6 +118,6 @@ def _difference_panel(traces: list[Trace], names: list[str], differences: dict[s
     return {
         "xaxis": share_axis(locale) | {"anchor": "y"},
         "xaxis2": axis | {"anchor": "y2", "title": title},
-        "yaxis2": row_axis(names) | {"domain": [0, 1 - share - 0.16], "anchor": "x2"},
+        "yaxis2": row_axis(names) | {"domain": [0, share], "anchor": "x2"},
         "shapes": [reference(0.0, x="x2", y="y2 domain")],
     }

@@ -67,7 +67,7 @@ def address(ids: Sequence[int], **more: str) -> str:
 
 
 def view(found: Comparison, ids: Sequence[int], position: str, locale: str) -> dict[str, Any]:
-    reports = found.reports
+    reports, runs = found.reports, urlencode({"runs": ",".join(map(str, ids))}, safe=",")
     plots = [
         forest.build(reports, locale),
         profiles.build(reports, locale, found.contrasts),
@@ -91,7 +91,8 @@ def view(found: Comparison, ids: Sequence[int], position: str, locale: str) -> d
         "refused": refused(reports, locale),
         "swap": address([ids[1], ids[0], *ids[2:]]),
         "permalink": address(ids),
-        "twin": "/api/v1/comparisons?" + urlencode({"runs": ",".join(map(str, ids))}, safe=","),
+        "twin": "/api/v1/comparisons?" + runs,
+        "csv": "/api/v1/comparisons.csv?" + runs,
     }
 
 
