@@ -6,6 +6,7 @@ It never imports torch; the child holds no credential.
 import argparse
 import ctypes
 import logging
+import shutil
 import signal
 import subprocess
 import sys
@@ -19,7 +20,7 @@ from app.domain.catalogue import Offer
 from runners.attempt import Attempt
 from runners.child import environment
 from runners.cores import measuring_cores
-from runners.device_lock import DeviceBusy, hold, lock_folder
+from runners.device_lock import DeviceBusy, hold, lock_folder, slug
 from runners.job import Job
 from runners.link import Link, Lost, Refused, read_token
 from runners.site import Site
@@ -32,8 +33,9 @@ PUBLISH_SECONDS = 300.0
 class Agent:
     """One SIGTERM or SIGINT drains: the run in hand is finished, no other is taken. A second one gives the run back and ends."""
 
-    def __init__(self, link: Link, site: Site, data: Path, warmup_seconds: float) -> None:
+    def __init__(self, link: Link, site: Site, data: Path, spool: Path, warmup_seconds: float) -> None:
         self.link, self.site, self.data, self.warmup_seconds = link, site, data, warmup_seconds
+        self.spool = spool
         self.signals = 0
 
     def on_signal(self, *_: object) -> None:
@@ -64,7 +66,7 @@ class Agent:
                     cores=tuple(measuring_cores()),
                     warmup_seconds=self.warmup_seconds,
                 )
-                folder = self.data / "spool" / f"{lease.run}-{lease.attempt}-{time.time_ns()}"
+                folder = self.spool / f"{lease.run}-{lease.attempt}-{time.time_ns()}"
                 log.info("run %s: %s", lease.run, Attempt(self.link, lease, job, folder, lambda: self.signals > 1).run())
 
 
@@ -111,7 +113,10 @@ def main() -> None:
         lock = hold(offer.device, args.lock_folder or lock_folder())
     except DeviceBusy as error:
         raise SystemExit(str(error)) from error
-    agent = Agent(Link(args.url, read_token(args.token_file)), site, args.data, args.warmup_seconds)
+    spool = args.data / "spool" / slug(offer.device)
+    # Whoever left something here held this lock and was killed; its attempt is lost, and its texts must not stay.
+    shutil.rmtree(spool, ignore_errors=True)
+    agent = Agent(Link(args.url, read_token(args.token_file)), site, args.data, spool, args.warmup_seconds)
     for name in (signal.SIGTERM, signal.SIGINT):
         signal.signal(name, agent.on_signal)
     try:

@@ -18,10 +18,15 @@ def lock_folder() -> Path:
     return Path(os.environ.get("XDG_RUNTIME_DIR") or Path.home() / ".cache") / "bezmen"
 
 
+def slug(device: str) -> str:
+    """The device's name as a file may bear it."""
+    return re.sub(r"[^A-Za-z0-9]+", "-", device).strip("-").lower()
+
+
 def hold(device: str, folder: Path) -> IO[str]:
     """Holds the device until the file returned is closed or this process ends, however it ends. Raises DeviceBusy."""
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    file = (folder / (re.sub(r"[^A-Za-z0-9]+", "-", device) + ".lock")).open("a+")
+    file = (folder / f"{slug(device)}.lock").open("a+")
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:
