@@ -77,6 +77,9 @@ def _field(node: Mapping[str, Any], raw: Mapping[str, Any], common: dict[str, An
 
 
 def _bounds(described: str, least: float | None, most: float | None, locale: str) -> str:
+    if described and not described.endswith((".", "!", "?")):
+        described += "."
+    described = described[:1].upper() + described[1:]
     if least is None or most is None:
         return described
     span = gettext("From %(least)s to %(most)s.", locale) % {"least": _plain(least, locale), "most": _plain(most, locale)}

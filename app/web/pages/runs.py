@@ -83,26 +83,34 @@ def _word(name: str, value: str, locale: str) -> str:
     return gettext({"outcome": OUTCOMES, "state": STATES}.get(name, {}).get(value, value), locale)
 
 
-def counts(found: RunPage, locale: str) -> list[tuple[str, str]]:
-    """The sentence of the page in pieces that are links: (text, address)."""
+def counts(found: RunPage, locale: str) -> list[tuple[str, str, str]]:
+    """The sentence of the page in pieces that are links: (text, address, what stands behind it)."""
 
-    def piece(key: str, query: str, one: str, many: str) -> tuple[int, str, str]:
+    def piece(key: str, query: str, one: str, many: str) -> tuple[str, str] | None:
         n = found.counts.get(key, 0)
-        return n, ngettext(one, many, n, locale) % {"n": decimal(n, 0, locale)}, f"/runs?{query}"
+        return (ngettext(one, many, n, locale) % {"n": decimal(n, 0, locale)}, f"/runs?{query}") if n else None
 
-    pieces = [
+    ended = [
         piece(RunState.SUCCEEDED, "state=succeeded", *both("%(n)s finished", "%(n)s finished")),
         piece("pays", "outcome=pays", *both("%(n)s pays", "%(n)s pay")),
         piece("does not pay", "outcome=does+not+pay", *both("%(n)s does not pay", "%(n)s do not pay")),
         piece("cannot tell", "outcome=cannot+tell", *both("%(n)s cannot tell", "%(n)s cannot tell")),
         piece("refused", "outcome=refused", *both("%(n)s has figures refused", "%(n)s have figures refused")),
+    ]
+    others = [
         piece(RunState.LEASED, "state=leased", *both("%(n)s is starting", "%(n)s are starting")),
         piece(RunState.RUNNING, "state=running", *both("%(n)s is running", "%(n)s are running")),
         piece(RunState.QUEUED, "state=queued", *both("%(n)s waits", "%(n)s wait")),
         piece(RunState.FAILED, "state=failed", *both("%(n)s failed", "%(n)s failed")),
         piece(RunState.CANCELLED, "state=cancelled", *both("%(n)s cancelled", "%(n)s cancelled")),
     ]
-    return [(text, address) for n, text, address in pieces if n]
+    return [*_sentence([p for p in ended if p], ":"), *_sentence([p for p in others if p], ",")]
+
+
+def _sentence(pieces: list[tuple[str, str]], after_first: str) -> list[tuple[str, str, str]]:
+    """`4 finished: 2 pay, 2 do not pay.` The first piece of those that ended says how many the others divide."""
+    behind = [*[after_first, *[","] * len(pieces)][: len(pieces) - 1], "."]
+    return [(text, address, mark) for (text, address), mark in zip(pieces, behind, strict=True)] if pieces else []
 
 
 def facet(name: str, values: dict[str, int], asked: dict[str, str], locale: str) -> list[Choice]:

@@ -1,4 +1,4 @@
-"""The Russian words fit the English ones."""
+"""The Russian words fit the English ones, and counts make sentences."""
 
 import re
 
@@ -9,7 +9,8 @@ from babel.messages.pofile import read_po
 from app.errors import AppError
 from app.reports.translate import CATALOGUES
 from app.reports.words import ELSEWHERE
-from app.web import pages  # noqa: F401 - loads every room, and with it every error
+from app.runs.schemas import RunPage
+from app.web.pages.runs import counts
 
 with (CATALOGUES / "ru" / "LC_MESSAGES" / "messages.po").open("rb") as source:
     CATALOGUE = read_po(source, locale="ru")
@@ -43,3 +44,11 @@ def test_titles_of_errors_are_those_of_the_errors() -> None:
         return {(kind.__doc__ or "").strip()}.union(*(family(child) for child in kind.__subclasses__()))
 
     assert set(ELSEWHERE) <= family(AppError)
+
+
+def test_the_counts_of_the_list_make_a_sentence() -> None:
+    """Catches counts that read as if finished runs and their outcomes were different runs."""
+    page = RunPage(items=[], total=7, hidden=0, facets={}, counts={"all": 7, "succeeded": 4, "pays": 1, "does not pay": 3, "running": 1, "failed": 2})
+    said = " ".join(text + behind for text, _, behind in counts(page, "en"))
+    assert said == "4 finished: 1 pays, 3 do not pay. 1 is running, 2 failed."
+    assert counts(page.model_copy(update={"counts": {"all": 0}}), "en") == []
