@@ -268,7 +268,7 @@ async def test_the_api_describes_itself(service: Service) -> None:
     assert {"/api/v1/runs", "/api/v1/runs/{run}/report", "/api/v1/attempts/{attempt}/facts", "/api/v1/healthz"} <= set(paths)
 
 
-NASTY: list[Any] = [None, True, 0, -1, 1e308, 10**30, "", "\x00", "\ud800", "x" * 5000, "ё" * 300, [], [[]], {}, {"": {}}, {"name": None}, ["a"] * 100]
+NASTY: list[Any] = [None, True, 0, -1, 1e308, 10**30, "", "\x00", "\ud800", "x" * 5000, "ё" * 300, [], [[]], {}, {"": {}}, {"name": None}]
 PLACES = ("/api/v1/runs", "/api/v1/runners/me/offer", "/api/v1/runners/me/lease", "facts", "finish", "heartbeat", "release")
 
 
@@ -305,7 +305,8 @@ async def test_no_query_breaks_the_service(service: Service, value: str) -> None
     paths = [f"/api/v1/runs?{name}={value}" for name in names]
     paths += [f"/api/v1/figures?id=acceptance_rate&{name}={value}" for name in ("language", "drafter", "model", "limit")]
     paths += [f"/api/v1/runs/{value}", f"/api/v1/runs/{run}/figures/{value}", f"/api/v1/runs/{run}/figures/acceptance_rate?profile={value}"]
-    paths += [f"/api/v1/runs/{run}/events?after={value}", f"/api/v1/comparisons?runs={value}", f"/api/v1/suites/{value}", f"/api/v1/figures?id={value}"]
+    paths += [f"/api/v1/runs/{run}/events?after={value}", f"/api/v1/comparisons?runs={value}"]
+    paths += [f"/api/v1/suites/{value}", f"/api/v1/figures?id={value}"]
     for path in paths:
         answer = await service.get(path)
         assert answer.status_code < 500, (path, answer.text)
