@@ -57,7 +57,10 @@ def test_a_cancelled_run_returns_what_is_finished() -> None:
     assert len(done) == 1
 
 
-@given(st.lists(st.integers(0, 9), max_size=12), st.lists(st.integers(0, 9), min_size=1, max_size=6), st.integers(1, 20), st.sets(st.integers(0, 9), max_size=3))
+IDS = st.integers(0, 9)
+
+
+@given(st.lists(IDS, max_size=12), st.lists(IDS, min_size=1, max_size=6), st.integers(1, 20), st.sets(IDS, max_size=3))
 def test_cut_delivers_a_prefix_and_ends_where_it_says(output: list[int], fresh: list[int], limit: int, eos: set[int]) -> None:
     """Catches lost, doubled or reordered tokens at any ending."""
     rules = StopRules(limit, frozenset(eos))

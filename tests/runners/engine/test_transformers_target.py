@@ -74,7 +74,7 @@ def executions(target: Any) -> tuple[dict[int, int], list[Any]]:
 
 
 def test_layerskip_runs_every_position_once_in_every_layer() -> None:
-    """Catches a draft pass whose work is thrown away: early and upper layers run the same positions (methods § 1; without reuse early ones run more)."""
+    """Catches a draft pass whose work is thrown away: early and upper layers run the same positions."""
     target: Any = tiny("llama")
     seen, hooks = executions(target)
     sequence = loop_of(target, spec("layerskip", {"exit_layer": 2}), StopRules(30)).run(prompts(1), 1)[0]

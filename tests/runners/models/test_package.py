@@ -1,7 +1,6 @@
 """Weights inside pip packages: found by metadata, joined from parts, never imported."""
 
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -28,11 +27,11 @@ def install(site: Path, name: str, files: dict[str, bytes], requires: tuple[str,
 
 
 @pytest.fixture
-def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "site"
     folder.mkdir()
     monkeypatch.setattr(sys, "path", [str(folder), *sys.path])
-    yield folder
+    return folder
 
 
 def test_a_whole_file_is_found_without_importing(site: Path, tmp_path: Path) -> None:
