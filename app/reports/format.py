@@ -172,6 +172,10 @@ def say(sentence: Sentence, locale: str = "en") -> str:
 _LANGUAGE_IN = {"ru": "русском", "en": "английском", "de": "немецком", "fr": "французском", "es": "испанском", "uk": "украинском"}
 
 
+# Placeholders whose values are words of ours, not somebody's text.
+_OURS = {"gate", "field", "arm"}
+
+
 def _value(name: str, value: str | int | Quantity, locale: str) -> str:
     if isinstance(value, Quantity):
         return quantity(value, locale)

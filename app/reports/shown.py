@@ -65,6 +65,11 @@ def suspicion(report: Report) -> Sentence | None:
     return next((gate.sentence for gate in report.gates if gate.name in {"closure", "identity"} and gate.refused), None)
 
 
+def is_refused(report: Report) -> bool:
+    """Whether a gate refuses this run's figures, or its passport lacks what they need."""
+    return bool(report.missing) or any(gate.refused for gate in report.gates)
+
+
 def pending(why: str) -> Shown:
     return Shown("pending", why=why)
 
@@ -75,14 +80,13 @@ def missing(id: str, locale: str) -> Shown:
 
 
 def find(report: Report, id: str, locale: str, **part: str) -> Shown:
-    """The cell of a figure as the report judges it, or the words that it was not measured."""
+    """The cell of a figure as the report judges it, or the words that it was not measured. What is absent or refused for a wider part
+    ({"arm": "plain"}) is so for each narrower one ({"arm": "plain", "of": "words"})."""
     cell = report.find(id, **part)
+    if cell is None:
+        wider = (c for c in report.cells if c.id == id and not isinstance(c, Figure) and c.part.items() <= part.items())
+        cell = next(wider, None)
     return missing(id, locale) if cell is None else show(cell, report, locale)
-
-
-def figures(report: Report, id: str) -> list[Figure]:
-    """All cells of an id that hold a number."""
-    return [cell for cell in report.cells if isinstance(cell, Figure) and cell.id == id and cell.pooled.point is not None]
 
 
 _PARTS = {"position": mark("position %(value)s"), "per": mark("per %(value)s"), "gap": mark("gap %(value)s")}

@@ -70,7 +70,8 @@ OUTCOMES: dict[str, str] = {
 # Values of parts and of the load that are words of ours, and the states of a facet.
 VOCABULARY = (
     mark("word"), mark("character"), mark("prompts"), mark("outputs"), mark("characters"), mark("words"), mark("tokens"), mark("closed"),
-    mark("state"), mark("answer language"), mark("suite digest"), mark("lossless"), mark("lossy"),
+    mark("degenerate"), mark("other language"), mark("unknown language"), mark("closure"), mark("identity"), mark("controller"),
+    mark("context length"), mark("shared cache"), mark("state"), mark("answer language"), mark("suite digest"), mark("lossless"), mark("lossy"),
 )  # fmt: skip
 # What other rooms say in English: titles of errors (docstrings of app.errors.AppError and its kin) and why a run waits.
 ELSEWHERE = (
@@ -84,12 +85,22 @@ WAITING = (
     mark("The runner that can measure this is offline. The run waits; `bezmen runner` starts one."),
 )
 
+# Which speed-up it is, where several kinds stand in one column.
+SPEEDUPS: dict[str, str] = {
+    "speedup_end_to_end": mark("end to end"), "speedup_decode": mark("decoding"), "speedup_throughput": mark("throughput"),
+    "latency_ratio": mark("latency"),
+}  # fmt: skip
+
 ARMS: dict[str, str] = {"plain": mark("plain"), "speculative": mark("speculative"), "control": mark("control")}
 
 
 def name_of(id: str, locale: str) -> str:
     """The name of a figure, or its id where it has none."""
     return gettext(NAMES.get(id, id), locale)
+
+
+def speedup_of(id: str, locale: str) -> str:
+    return gettext(SPEEDUPS.get(id, id), locale)
 
 
 def state_of(state: str, locale: str) -> str:

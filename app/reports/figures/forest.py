@@ -27,27 +27,34 @@ from app.reports.figures.base import (
 from app.reports.report import Report
 from app.reports.shown import Shown, find, show_estimate
 from app.reports.translate import gettext
-from app.reports.words import name_of, outcome_of
+from app.reports.words import name_of, outcome_of, speedup_of
 
 CONTROL = "control_ratio"
 
 
 def build(reports: Sequence[Report], locale: str) -> Plot:
     """A refused row keeps its place and does not stretch the axis."""
-    rows = [(series_name(r, reports), r, find(r, r.headline, locale)) for r in reports]
+    mixed = len({r.headline for r in reports}) > 1
+    rows = [(_row_name(r, reports, mixed, locale), r, find(r, r.headline, locale)) for r in reports]
     control = [(r, cell) for r in reports if isinstance(cell := r.find(CONTROL), Figure) and cell.pooled.point is not None]
     table = _table(rows, [(r, find(r, CONTROL, locale)) for r, _ in control], locale)
     finding = "; ".join(f"{name}: {said(shown, r, locale)}" for name, r, shown in rows)
     question = gettext("Does it pay?", locale)
     caption = gettext("%(figure)s, logarithmic, with 95%% intervals. Filled: decided. Hollow: cannot tell.", locale) % {
-        "figure": name_of(reports[0].headline, locale)
+        "figure": gettext("Each run's own headline speed-up", locale) if mixed else name_of(reports[0].headline, locale)
     }
     count = len(rows) + len(control)
     if all(shown.state in {"refused", "absent"} for _, _, shown in rows):
-        empty = "; ".join(f"{name}: {shown.why}" for name, _, shown in rows)
+        empty = " ".join(f"{name}: {shown.why}" for name, _, shown in rows)
         return Plot("forest", question, caption, finding, table, empty=empty)
     figure, narrow = _figure(rows, control, locale)
     return Plot("forest", question, caption, finding, table, figure, narrow, height=row_height(count) + 12)
+
+
+def _row_name(report: Report, among: Sequence[Report], mixed: bool, locale: str) -> str:
+    """Headlines of different kinds share a plot only under their names."""
+    name = series_name(report, among)
+    return f"{name} · {speedup_of(report.headline, locale)}" if mixed else name
 
 
 def said(shown: Shown, report: Report, locale: str) -> str:

@@ -31,7 +31,8 @@ def build(reports: Sequence[Report], locale: str) -> Plot:
         caption += missing_series((series_name(r, reports), find(r, r.headline, locale)) for r in reports)
     finding = "; ".join(f"{row[0]}: " + ", ".join(c.value or c.why for c in row[1:] if isinstance(c, Shown)) for row in table.rows)
     if not panels:
-        return Plot("throughput", question, caption, finding, table, empty=gettext("No speed is shown: it was refused or not measured.", locale))
+        reasons = dict.fromkeys(find(r, ID, locale, arm="speculative", of="characters").why for r in reports)
+        return Plot("throughput", question, caption, finding, table, empty=" ".join(reasons))
     return Plot("throughput", question, caption, finding, table, *figure(panels, locale), height=height(panels))
 
 

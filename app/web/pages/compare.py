@@ -1,6 +1,7 @@
 """Two or more runs side by side: the answer, where the passports differ, and only then the figures."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Annotated, Any
 from urllib.parse import urlencode
 
@@ -14,9 +15,9 @@ from app.reports.figures import fertility, forest, positions, profiles, throughp
 from app.reports.figures.base import Table
 from app.reports.format import say
 from app.reports.report import Comparison, Report
-from app.reports.shown import Shown, find, part_of, show_contrast
+from app.reports.shown import Shown, find, is_refused, part_of, show_contrast
 from app.reports.translate import gettext
-from app.reports.words import name_of
+from app.reports.words import name_of, speedup_of
 from app.runs.schemas import RunSummary
 from app.runs.service import Runs, runs_service
 from app.web import passport, progress
@@ -26,7 +27,8 @@ from app.web.render import page
 
 router = APIRouter(include_in_schema=False)
 MOST = 8
-KEY_FIGURES = ("acceptance_rate", "tokens_per_target_forward")
+ACCEPTANCE = "acceptance_rate"
+KEY_FIGURES = (ACCEPTANCE, "tokens_per_target_forward")
 
 
 @router.get("/compare")
@@ -54,6 +56,22 @@ def waiting(states: Sequence[RunSummary], locale: str) -> dict[str, Any]:
     return {"rows": rows, "ids": ids, "permalink": address(ids), "left": sum(shown is not None for _, shown in rows)}
 
 
+@dataclass(frozen=True)
+class Judged:
+    """One run in the answer: its verdict, and the two numbers that are never shown one without the other."""
+
+    report: Report
+    refused: bool
+    kind: str
+    speedup: Shown
+    acceptance: Shown
+
+
+def judged(report: Report, locale: str) -> Judged:
+    kind, speedup = speedup_of(report.headline, locale), find(report, report.headline, locale)
+    return Judged(report, is_refused(report), kind, speedup, find(report, ACCEPTANCE, locale))
+
+
 def _ids(asked: Sequence[str]) -> list[int]:
     """`runs=41,42` and `runs=41&runs=42` are the same. Raises InvalidInput for what is no number."""
     texts = [text for item in asked for text in item.split(",") if text.strip()]
@@ -79,7 +97,8 @@ def view(found: Comparison, ids: Sequence[int], position: str, locale: str) -> d
         "comparison": found,
         "reports": reports,
         "title": f"{say(found.answer, locale)} · {', '.join(f'#{id}' for id in ids)}",
-        "verdicts": [(r, find(r, r.headline, locale), find(r, "acceptance_rate", locale)) for r in reports],
+        "verdicts": [judged(r, locale) for r in reports],
+        "reasons": [text for text in found.refused if text != found.answer],
         "key_table": key_table(found, locale),
         "differences": passport.side_by_side(found, locale),
         "passports": [(r, passport.compact(r, locale)) for r in reports],
@@ -98,7 +117,8 @@ def view(found: Comparison, ids: Sequence[int], position: str, locale: str) -> d
 
 def key_table(found: Comparison, locale: str) -> Table:
     """Speed-up and acceptance first and next to each other; then what a token carries; the contrast of the first against the second last."""
-    keys: list[tuple[str, dict[str, str]]] = [(found.reports[0].headline, {}), *[(id, {}) for id in KEY_FIGURES]]
+    headlines = dict.fromkeys(r.headline for r in found.reports)
+    keys: list[tuple[str, dict[str, str]]] = [(id, {}) for id in (*headlines, *KEY_FIGURES)]
     keys += [("fertility", {"text": "prompts", "per": "word"}), ("chars_per_round", {}), ("throughput", {"arm": "speculative", "of": "characters"})]
     return _table(found, keys, locale)
 

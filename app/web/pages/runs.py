@@ -1,6 +1,6 @@
 """All runs: counts that are filters, facets with counts, one table in which speed-up and acceptance never part."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any
 from urllib.parse import urlencode
 
@@ -12,7 +12,7 @@ from app.domain.status import RunState
 from app.reports.format import decimal
 from app.reports.shown import Shown, missing, pending, show
 from app.reports.translate import gettext, ngettext
-from app.reports.words import OUTCOMES, STATES, both
+from app.reports.words import OUTCOMES, STATES, both, speedup_of
 from app.runs.schemas import OutcomeFilter, RunFilter, RunPage, RunSummary
 from app.runs.service import Runs, runs_service
 from app.web.preferences import locale_of
@@ -133,6 +133,8 @@ def hidden(found: RunPage, locale: str) -> str:
 
 def row(run: RunSummary, locale: str) -> Row:
     cells = [_cell(run.speedup, "", run, locale), _cell(run.acceptance, "acceptance_rate", run, locale)]
+    if run.speedup is not None and cells[0].value:
+        cells[0] = replace(cells[0], n=f"{cells[0].n} · {speedup_of(run.speedup.id, locale)}")
     if cells[0].state == "refused" and cells[1].why == cells[0].why:
         cells[1] = Shown("refused", cells[1].id, why=gettext("refused for the same reason", locale))
     return Row(run, gettext(state_word(run), locale), *cells)

@@ -58,3 +58,11 @@ def test_a_profile_s_name_is_nobody_s_word_to_translate() -> None:
     fertility = Absent(id="fertility", part={"text": "prompts", "per": "word"}, reason=plain("none"))
     assert part_of(refusal, "ru") == "facts"
     assert part_of(fertility, "ru") == "промпты, на слово"
+
+
+def test_what_holds_for_the_whole_holds_for_its_parts(slower: Report) -> None:
+    """Catches "not measured" where the report knows the reason for the whole arm."""
+    absent = Absent(id="throughput", part={"arm": "plain"}, reason=plain("every block was disturbed"))
+    report = slower.model_copy(update={"cells": (absent,)})
+    assert find(report, "throughput", "en", arm="plain", of="words").why == "every block was disturbed"
+    assert find(report, "throughput", "en", arm="control", of="words").why == "not measured in this run"

@@ -167,3 +167,24 @@ def test_a_headline_that_is_missing_says_so(compared: Comparison) -> None:
     bare = compared.reports[0].model_copy(update={"cells": ()})
     assert find(bare, bare.headline, "en").why
     assert forest.build([bare], "en").empty
+
+
+def test_a_quiet_pass_in_a_disturbed_block_is_not_used() -> None:
+    """Catches a table that says a time was used which no figure used."""
+    record = run(6, "ru", prompts=8, passes=4)
+    disturbed = [t.model_copy(update={"contended": t.trial == 0 and t.arm == "plain"}) for t in record.trials]
+    plot = trials.build(build(record.model_copy(update={"trials": tuple(disturbed)})), "en")
+    used = {(row[0], row[1]): row[-1] for row in plot.table.rows}
+    assert used[("1", "plain")] == "no, disturbed"
+    assert used[("2", "speculative")] == "no, its block was disturbed"
+    assert used[("3", "plain")] == "yes"
+    drawn = {symbol for trace in marks(plot) for symbol in trace["marker"]["symbol"]}
+    assert {"x-thin", "circle-open", "circle", "square"} <= drawn
+
+
+def test_speed_ups_of_different_kinds_are_named(compared: Comparison) -> None:
+    """Catches decoding and end to end side by side as if they were one quantity."""
+    other = compared.reports[1].model_copy(update={"headline": "speedup_decode"})
+    plot = forest.build([compared.reports[0], other], "en")
+    assert [str(row[0]) for row in plot.table.rows if "noise" not in str(row[0])] == ["ru · end to end", "en · decoding"]
+    assert plot.caption.startswith("Each run's own headline speed-up")
