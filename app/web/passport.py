@@ -1,6 +1,7 @@
 """The passport as it is read: a line of five terms, a full list in five groups, two lists side by side."""
 
 from dataclasses import dataclass
+from functools import partial
 
 from app.domain.passport import Passport
 from app.domain.spec import Choice, Load, RunSpec
@@ -66,12 +67,7 @@ def full(report: Report, locale: str) -> list[tuple[str, list[Row]]]:
     if p is None:
         return []
 
-    def word(text: str) -> str:
-        return gettext(text, locale)
-
-    def row(term: str, value: object, mono: bool = False) -> Row:
-        return (word(term), "" if value is None else str(value), mono)
-
+    word, row = partial(gettext, locale=locale), partial(_row, locale=locale)
     profiles = ", ".join(f"{name} {count}" for name, count in p.profiles.items())
     sampling = ", ".join(f"{name} {value}" for name, value in p.sampling.model_dump().items() if value is not None)
     stop = ", ".join(repr(text) for text in p.stop) or word("none")
@@ -102,6 +98,10 @@ def full(report: Report, locale: str) -> list[tuple[str, list[Row]]]:
         ]),
         (word("Definition"), [row("definitions of figures", p.definition), row("interval level", number("share", 0.95, locale=locale).value)]),
     ]  # fmt: skip
+
+
+def _row(term: str, value: object, mono: bool = False, *, locale: str) -> Row:
+    return (gettext(term, locale), "" if value is None else str(value), mono)
 
 
 @dataclass(frozen=True)
