@@ -129,7 +129,11 @@ def _cells(record: RunRecord, frames: Frames, passport: Passport | None, found: 
         return unmeasured(_unfinished(record) or plain("Nothing was measured."))
     if passport is None:
         return without_passport(_missing(record)[0])
-    by_profile: dict[str | None, tuple[Gate, ...]] = {}
+    whole = _gates(record, found, None)
+    if any(gate.name == "unknown language" and gate.refused for gate in whole):
+        # The passport of the run lacks the language of its answers, and every profile's figure carries that passport.
+        return cells(frames, passport, lambda _: whole)
+    by_profile: dict[str | None, tuple[Gate, ...]] = {None: whole}
 
     def gates_of(profile: str | None) -> tuple[Gate, ...]:
         if profile not in by_profile:

@@ -328,5 +328,6 @@ def test_answers_of_no_known_language_are_refused() -> None:
     cell = report.find("acceptance_rate")
     assert isinstance(cell, Refusal)
     assert cell.field == "unknown language"
+    assert not [c for c in report.cells if isinstance(c, Figure) and "profile" in c.part and c.id == "acceptance_rate"]
     assert report.verdict.outcome == "cannot tell"
     assert build(made).find("acceptance_rate") != cell
