@@ -12,13 +12,15 @@ from runners.drafters.none import NoDrafter
 from runners.engine.loop import Loop
 from runners.engine.sequence import Request, Sequence
 from runners.engine.stops import StopRules
-from runners.engine.target import Target
+from runners.engine.transformers_target import TransformersTarget
 from runners.parts import Chosen
+from runners.protocol.control import Control
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """One request decoded by one arm; `order` is its place in the pair of arms, `forwards` and `slot_steps` are the loop's."""
+    """One request decoded by one arm; `order` is its place in the pair of arms (2 for the control, which stands beside the pair), `forwards` and
+    `slot_steps` are the loop's."""
 
     arm: Arm
     order: int
@@ -34,8 +36,9 @@ class Cancelled(Exception):
 class Bench:
     """`cancelled` is asked between requests and steps."""
 
-    def __init__(self, target: Target, chosen: Chosen, rules: StopRules, clock: Clock, cancelled: Callable[[], bool]) -> None:
+    def __init__(self, target: TransformersTarget, chosen: Chosen, rules: StopRules, clock: Clock, cancelled: Callable[[], bool]) -> None:
         self.target, self.clock, self.cancelled = target, clock, cancelled
+        self.control = Control(target, rules, clock)
         controller: Controller = chosen.control()
         self.drafter = chosen.bind(target)
         self.longest = controller.longest
@@ -44,17 +47,29 @@ class Bench:
             "speculative": Loop(target, self.drafter, controller, chosen.verifier, rules, clock),
         }
 
-    def pairs(self, requests: Many[Request], plain_first: Many[bool]) -> Iterator[tuple[Outcome, Outcome]]:
-        """One pass at load 1: every prompt by both arms, back to back."""
+    def groups(self, requests: Many[Request], plain_first: Many[bool], control_first: bool | None) -> Iterator[tuple[Outcome, ...]]:
+        """One pass at load 1: every prompt by plain and speculative back to back, and by the control before or after them (None leaves it out).
+
+        Over the two passes of a block the control stands once on either side of the pair, so that drift cancels for it too.
+        """
         self.drafter.reset()
         self.clock.start()
         for request, first in zip(requests, plain_first, strict=True):
+            before = (self._control(request),) if control_first is True else ()
             arms: tuple[Arm, Arm] = ("plain", "speculative") if first else ("speculative", "plain")
-            yield self._one(arms[0], 0, request), self._one(arms[1], 1, request)
+            pair = self._one(arms[0], 0, request), self._one(arms[1], 1, request)
+            yield (*before, *pair, *((self._control(request),) if control_first is False else ()))
 
-    def pair(self, request: Request) -> tuple[Outcome, Outcome]:
-        """Both arms on one prompt, outside any trial."""
-        return self._one("plain", 0, request), self._one("speculative", 1, request)
+    def all_arms(self, request: Request) -> tuple[Outcome, ...]:
+        """Every arm on one prompt, outside any trial."""
+        return self._one("plain", 0, request), self._one("speculative", 1, request), self._control(request)
+
+    def _control(self, request: Request) -> Outcome:
+        sequence = self.control.decode(request)
+        self.clock.settle()
+        if self.cancelled():
+            raise Cancelled
+        return Outcome("control", 2, sequence, sequence.emitted, sequence.emitted)
 
     def _one(self, arm: Arm, order: int, request: Request) -> Outcome:
         loop = self.loops[arm]

@@ -13,7 +13,7 @@ from runners.protocol.preflight import Ready
 from runners.protocol.readings import Reader
 
 PASSES = 2
-ARMS: tuple[Arm, ...] = ("plain", "speculative")
+ARMS: tuple[Arm, ...] = ("plain", "speculative", "control")
 
 
 class Trials:
@@ -43,28 +43,30 @@ class Trials:
         disturbed = False
         for second in range(PASSES):
             order = plain_first(len(self.ready.requests), self.ready.spec.sampling.seed, block, bool(second))
-            for fact in self._pass(order, "headline", block * PASSES + second, block, planned * PASSES):
+            for fact in self._pass(order, bool(second), "headline", block * PASSES + second, block, planned * PASSES):
                 disturbed |= isinstance(fact, TrialFact) and fact.contended
                 yield fact
         return disturbed
 
     def losslessness(self) -> Iterator[AnyFact]:
         """One pass of both arms that only their ids are read from."""
-        yield from self._pass([True] * len(self.ready.requests), "losslessness", 0, 0, 1)
+        yield from self._pass([True] * len(self.ready.requests), None, "losslessness", 0, 0, 1)
 
-    def _pass(self, order: Many[bool], purpose: Purpose, trial: int, block: int, total: int) -> Iterator[AnyFact]:
+    def _pass(self, order: Many[bool], control_first: bool | None, purpose: Purpose, trial: int, block: int, total: int) -> Iterator[AnyFact]:
         stage: Literal["trial", "losslessness"] = "trial" if purpose == "headline" else "losslessness"
         watch, outcomes = Watch(self.cores), []
-        for index, pair in enumerate(self.bench.pairs(self.ready.requests, order)):
-            outcomes.append(pair)
+        for index, group in enumerate(self.bench.groups(self.ready.requests, order, control_first)):
+            outcomes.append(group)
             done = len(self._pass_seconds) * len(self.ready.requests) + index + 1
             self.report(ProgressFact(stage=stage, done=done, total=total * len(self.ready.requests), remaining=self._remaining(done, total)))
         quiet, seconds = watch.read(), self.bench.clock.now()
         self._pass_seconds.append(seconds)
         for arm in ARMS:
-            yield self._trial(arm, [o for pair in outcomes for o in pair if o.arm == arm], purpose, trial, block, quiet)
-        for prompt, pair in zip(self.ready.prompts, outcomes, strict=True):
-            for outcome in pair:
+            own = [outcome for group in outcomes for outcome in group if outcome.arm == arm]
+            if own:
+                yield self._trial(arm, own, purpose, trial, block, quiet)
+        for prompt, group in zip(self.ready.prompts, outcomes, strict=True):
+            for outcome in group:
                 yield self.reader.fact(outcome, prompt, purpose=purpose, trial=trial)
 
     def _remaining(self, done: int, total: int) -> float | None:

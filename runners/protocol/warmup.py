@@ -1,4 +1,4 @@
-"""Warm-up: both arms decode until the plain arm's steps are steady."""
+"""Warm-up: all arms decode until the plain arm's steps are steady."""
 
 import statistics
 from collections.abc import Sequence as Many
@@ -26,13 +26,13 @@ def steady(steps: list[float]) -> bool:
 
 
 def warm_up(bench: Bench, requests: Many[Request], limit: float) -> tuple[WarmupFact, int]:
-    """Warms both arms, prompt by prompt, for at most `limit` seconds. Returns the fact and the number of tokens drafted on the way."""
-    steps: dict[Arm, list[float]] = {"plain": [], "speculative": []}
+    """Warms all arms, prompt by prompt, for at most `limit` seconds. Returns the fact and the number of tokens drafted on the way."""
+    steps: dict[Arm, list[float]] = {"plain": [], "speculative": [], "control": []}
     drafted = 0
     bench.drafter.reset()
     bench.clock.start()
     for request in cycle(requests):
-        for outcome in bench.pair(request):
+        for outcome in bench.all_arms(request):
             steps[outcome.arm] += _durations(outcome.sequence.step_end)
             drafted += outcome.sequence.drafted
         if steady(steps["plain"]) or bench.clock.now() > limit:
