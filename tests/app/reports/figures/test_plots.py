@@ -182,6 +182,15 @@ def test_a_quiet_pass_in_a_disturbed_block_is_not_used() -> None:
     assert {"x-thin", "circle-open", "circle", "square"} <= drawn
 
 
+def test_a_refused_ratio_is_not_drawn_as_two_lines() -> None:
+    """Catches a back door to a refused speed-up: both arms' seconds side by side."""
+    record = run(6, "ru", prompts=8, passes=2)
+    echoes = [fact.model_copy(update={"answer_language": None, "answer_letters": 5}) for fact in record.requests]
+    plot = trials.build(build(record.model_copy(update={"requests": tuple(echoes)})), "en")
+    assert {row[1] for row in plot.table.rows} == {"plain"}
+    assert "its ratio to plain is refused" in plot.caption
+
+
 def test_speed_ups_of_different_kinds_are_named(compared: Comparison) -> None:
     """Catches decoding and end to end side by side as if they were one quantity."""
     other = compared.reports[1].model_copy(update={"headline": "speedup_decode"})
