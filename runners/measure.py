@@ -25,10 +25,13 @@ from runners.models.load import NoSuchModel, end_ids, load_tokenizer, load_weigh
 from runners.models.package import NoWeights
 from runners.parts import UnknownPart, choose
 from runners.protocol.bench import Bench, Cancelled
+from runners.protocol.closed import ClosedTrials
+from runners.protocol.paired import PairedTrials
 from runners.protocol.preflight import (
     Ready,
     Unmeasurable,
     check_language,
+    check_load,
     check_memory,
     check_scope,
     check_tokenizer,
@@ -61,24 +64,30 @@ def prepare(job: Job, device: torch.device) -> Ready:
     check_scope(spec, chosen)
     suite = suites.load(spec.suite.id)
     prompts = suites.select(suite, spec.language, spec.suite.profiles, spec.suite.limit)
+    check_load(spec, prompts)
     check_language(spec, prompts)
     located = locate_model(spec.model, job.allowlist(), job.cache)
     tokenizer = load_tokenizer(located)
     identity = identify(tokenizer, located.name)
     check_tokenizer(spec, identity)
     dtype = pick_dtype(spec, device)
-    check_memory(located, dtype)
     requests = encode(prompts, tokenizer, spec)
     context = context_needed(spec, requests, chosen.control().longest, located)
+    check_memory(located, dtype, spec.load.concurrency, context)
     return Ready(spec, chosen, located, tokenizer, identity, suite, prompts, requests, dtype, context)
 
 
 def open_bench(ready: Ready, dtype: torch.dtype, device: torch.device, cancelled: Callable[[], bool]) -> Bench:
     model = load_weights(ready.located, dtype, device)
     eos = frozenset() if ready.spec.ignore_eos else end_ids(model, ready.tokenizer)
-    target = TransformersTarget(model, slots=1, context=ready.context, eos=eos)
+    target = TransformersTarget(model, slots=ready.spec.load.concurrency, context=ready.context, eos=eos)
     rules = StopRules(ready.spec.max_new_tokens, eos, ready.spec.stop, ready.tokenizer.decode)
     return Bench(target, ready.chosen, rules, Clock(device), cancelled)
+
+
+def trials_of(ready: Ready, bench: Bench, cores: list[int], report: Callable[[AnyFact], None]) -> Trials:
+    kind = PairedTrials if ready.spec.load.concurrency == 1 else ClosedTrials
+    return kind(ready, bench, cores, report)
 
 
 def measure(job: Job, report: Callable[[AnyFact], None], cancelled: Callable[[], bool]) -> None:
@@ -91,17 +100,17 @@ def measure(job: Job, report: Callable[[AnyFact], None], cancelled: Callable[[],
     bench = open_bench(ready, ready.dtype, device, cancelled)
     report(ready.fact(bench.target.layers, f"bezmen loop on transformers {transformers.__version__}"))
     report(ProgressFact(stage="warming"))
-    warmth, drafted = warm_up(bench, ready.requests, job.warmup_seconds)
+    warmth, drafted = warm_up(bench, ready.requests, ready.spec.load.concurrency, job.warmup_seconds)
     report(warmth)
     if ready.chosen.drafter.always_drafts and drafted == 0:
         raise Unmeasurable("speculation_not_active", "Speculation was not active: the warm-up drafted nothing, although this drafter always drafts.")
-    for fact in Trials(ready, bench, list(job.cores), report).headline():
+    for fact in trials_of(ready, bench, list(job.cores), report).headline():
         report(fact)
     if ready.dtype != torch.float32:
         # Batched and single forwards differ in half precision; whether the rule is lossless shows in float32 (methods: losslessness).
         del bench
         check = open_bench(ready, torch.float32, device, cancelled)
-        for fact in Trials(ready, check, list(job.cores), report).losslessness():
+        for fact in trials_of(ready, check, list(job.cores), report).losslessness():
             report(fact)
     report(ProgressFact(stage="computing"))
 

@@ -11,6 +11,9 @@ from runners.parts import offered
 from runners.site import Site
 from runners.workloads import suite as suites
 
+# Slots of one static cache; pre-flight refuses what memory does not hold.
+MAX_CONCURRENCY = 32
+
 
 def offer(site_file: Path) -> Offer:
     site = Site.model_validate_json(site_file.read_text())
@@ -20,7 +23,7 @@ def offer(site_file: Path) -> Offer:
         engines=("transformers",),
         models=Allowlist.installed(site.roots, site.hub).offers(),
         suites=tuple(suites.load(name).offered() for name in suites.available()),
-        max_concurrency=1,
+        max_concurrency=MAX_CONCURRENCY,
         device=machine.device,
         labels=site.labels,
         version=importlib.metadata.version("bezmen"),

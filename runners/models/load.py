@@ -76,6 +76,13 @@ def context_of(located: Located) -> int:
     return int(config.get("max_position_embeddings", 2048))
 
 
+def cache_entry_bytes(located: Located, dtype: torch.dtype) -> int:
+    """Bytes of keys and values of one position over all layers."""
+    config = json.loads((located.folder / "config.json").read_text())
+    heads, dim = config["num_attention_heads"], config.get("head_dim") or config["hidden_size"] // config["num_attention_heads"]
+    return int(2 * config["num_hidden_layers"] * config.get("num_key_value_heads", heads) * dim * dtype.itemsize)
+
+
 def end_ids(model: Any, tokenizer: Any) -> frozenset[int]:
     """Every id that ends an answer: the generation configuration's and the tokenizer's."""
     declared = getattr(model.generation_config, "eos_token_id", None)

@@ -9,7 +9,7 @@ from runners.clock import Clock
 from runners.controllers.base import Controller
 from runners.drafters.base import Params
 from runners.drafters.none import NoDrafter
-from runners.engine.loop import Loop
+from runners.engine.loop import Counters, Loop
 from runners.engine.sequence import Request, Sequence
 from runners.engine.stops import StopRules
 from runners.engine.transformers_target import TransformersTarget
@@ -63,6 +63,21 @@ class Bench:
     def all_arms(self, request: Request) -> tuple[Outcome, ...]:
         """Every arm on one prompt, outside any trial."""
         return self._one("plain", 0, request), self._one("speculative", 1, request), self._control(request)
+
+    def together(self, arm: Arm, order: int, requests: Many[Request], concurrency: int) -> tuple[list[Outcome], Counters]:
+        """One trial of a closed load: all requests by one arm, `concurrency` in flight, times from the trial's own start.
+
+        Forwards are shared by the requests that rode in them, so they are counted for the trial and not for each request.
+        """
+        loop = self.loops[arm]
+        loop.counters = Counters()
+        self.drafter.reset()
+        self.clock.start()
+        finished = loop.run(requests, concurrency, cancelled=self.cancelled)
+        self.clock.settle()
+        if len(finished) < len(requests):
+            raise Cancelled
+        return [Outcome(arm, order, sequence, 0, 0) for sequence in finished], loop.counters
 
     def _control(self, request: Request) -> Outcome:
         sequence = self.control.decode(request)

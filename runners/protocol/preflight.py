@@ -4,7 +4,6 @@ import hashlib
 from collections import Counter
 from collections.abc import Sequence as Many
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import psutil
@@ -16,7 +15,7 @@ from app.domain.tokenizer import TokenizerIdentity
 from runners.engine.sequence import Request
 from runners.environment import half_type
 from runners.models.allowlist import tokenizer_names
-from runners.models.load import Located, context_of
+from runners.models.load import Located, cache_entry_bytes, context_of
 from runners.parts import Chosen
 from runners.workloads.language import verify_prompts
 from runners.workloads.suite import Prompt, Suite
@@ -35,8 +34,6 @@ def check_scope(spec: RunSpec, chosen: Chosen) -> None:
     """Refuses what this runner cannot measure honestly."""
     if spec.engine != "transformers":
         raise Unmeasurable("unknown_engine", f'There is no engine "{spec.engine}" on this runner; it has transformers.')
-    if spec.load.concurrency != 1:
-        raise Unmeasurable("unsupported_load", f"This runner measures one request at a time, not {spec.load.concurrency}.")
     if spec.sampling.temperature > 0:
         raise Unmeasurable("unsupported_sampling", f"The verifier {chosen.verifier.name} checks greedy decoding; set the temperature to 0.")
 
@@ -71,6 +68,13 @@ def _ids(text: str, tokenizer: Any, spec: RunSpec) -> list[int]:
     return list(tokenizer.apply_chat_template(turn, add_generation_prompt=True, tokenize=True, return_dict=True)["input_ids"])
 
 
+def check_load(spec: RunSpec, prompts: Many[Prompt]) -> None:
+    """A steady window runs from the first refill to the empty queue; with few prompts there is none."""
+    least = 2 * spec.load.concurrency
+    if spec.load.concurrency > 1 and len(prompts) < least:
+        raise Unmeasurable("few_prompts", f"{spec.load.concurrency} requests at a time need at least {least} prompts; these are {len(prompts)}.")
+
+
 def context_needed(spec: RunSpec, requests: Many[Request], longest_draft: int, located: Located) -> int:
     """Tokens that a slot must hold: the longest prompt, the answer, and a draft behind it. Refused where the model allows fewer."""
     needed = max(len(r.ids) for r in requests) + spec.max_new_tokens + longest_draft + 1
@@ -80,12 +84,13 @@ def context_needed(spec: RunSpec, requests: Many[Request], longest_draft: int, l
     return needed
 
 
-def check_memory(located: Located, dtype: torch.dtype) -> None:
-    """Weights on disk are float32 or smaller; twice their size in the wanted type must be free."""
-    size = sum(file.stat().st_size for file in Path(located.folder).glob("*.safetensors"))
-    needed, free = size * (dtype.itemsize / 4) * 1.5 + size, psutil.virtual_memory().available
+def check_memory(located: Located, dtype: torch.dtype, slots: int, context: int) -> None:
+    """Weights as they lie on disk and once more in the wanted type, and keys and values of every slot, must be free."""
+    weights = sum(file.stat().st_size for file in located.folder.glob("*.safetensors"))
+    needed = weights * (1 + 1.5 * dtype.itemsize / 4) + slots * context * cache_entry_bytes(located, dtype)
+    free = psutil.virtual_memory().available
     if needed > free:
-        raise Unmeasurable("out_of_memory", f"The model needs about {needed / 2**30:.1f} GiB of memory; {free / 2**30:.1f} GiB are free.")
+        raise Unmeasurable("out_of_memory", f"The run needs about {needed / 2**30:.1f} GiB of memory; {free / 2**30:.1f} GiB are free.")
 
 
 def pick_dtype(spec: RunSpec, device: torch.device) -> torch.dtype:
