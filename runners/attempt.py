@@ -145,7 +145,7 @@ def crash_fact(status: int | None, words: str) -> FinishFact:
     if status is not None and status < 0:
         name = signal.Signals(-status).name
         killed = " The system may have run out of memory." if -status == signal.SIGKILL else ""
-        reason = f"The measuring process was ended by {name}.{killed}\n{words}"
+        reason = f"The measuring process was ended by {name}.{killed}\n{words}".strip()
         return FinishFact(outcome="failed", code="killed", reason=reason[:2000], retry_makes_sense=True)
-    reason = f"The measuring process ended with status {status}. Its last words:\n{words}"
+    reason = f"The measuring process ended with status {status}. Its last words:\n{words}".strip()
     return FinishFact(outcome="failed", code="crashed", reason=reason[:2000])

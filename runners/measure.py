@@ -98,6 +98,8 @@ def measure(job: Job, report: Callable[[AnyFact], None], cancelled: Callable[[],
     ready = prepare(job, device)
     report(ProgressFact(stage="loading"))
     bench = open_bench(ready, ready.dtype, device, cancelled)
+    if forced := bench.drafter.forced():
+        raise Unmeasurable("forced_acceptance", f"Acceptance would be forced: {forced}.")
     report(ready.fact(bench.target.layers, f"bezmen loop on transformers {transformers.__version__}"))
     report(ProgressFact(stage="warming"))
     warmth, drafted = warm_up(bench, ready.requests, ready.spec.load.concurrency, job.warmup_seconds)

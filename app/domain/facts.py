@@ -4,6 +4,9 @@ Facts come from a machine that the service does not trust: every size is bounded
 Durations and times are seconds on the runner's monotonic clock, from the start of the trial.
 """
 
+import hashlib
+import json
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Annotated, Literal, Self
 
@@ -19,10 +22,16 @@ Share = Annotated[float, Field(ge=0, le=1)]
 Short = Annotated[str, Field(max_length=256)]
 Small = Annotated[int, Field(ge=0, le=32767)]
 MAX_ROUNDS = 20_000
+TOLERANCE = 1e-6
 
 Arm = Literal["plain", "speculative", "control"]
 Purpose = Literal["headline", "losslessness", "profile"]
 Finish = Literal["eos", "length", "stop", "cancelled", "error"]
+
+
+def digest_of(ids: Sequence[int]) -> str:
+    """SHA-256 over the JSON list of output ids; equal digests are equal answers."""
+    return hashlib.sha256(json.dumps(list(ids)).encode()).hexdigest()
 
 
 class RequestFact(Value):
@@ -120,6 +129,12 @@ class RequestFact(Value):
             wrong.append("a round without a draft is an undrafted step")
         if len(self.step_end) != len(self.step_tokens) or sum(self.step_tokens) != self.emitted:
             wrong.append("tokens per step do not add up to E")
+        if self.output_ids is not None and len(self.output_ids) != self.emitted:
+            wrong.append(f"{len(self.output_ids)} output ids, E is {self.emitted}")
+        if self.output_ids is not None and self.output_digest != digest_of(self.output_ids):
+            wrong.append("the digest is not that of the output ids")
+        if self.step_end and (abs(self.step_end[0] - self.first_at) > TOLERANCE or abs(self.step_end[-1] - self.last_at) > TOLERANCE):
+            wrong.append("the first and last deliveries are not the first and last steps")
         if not self.sent_at <= self.first_at <= self.last_at or any(after < before for before, after in pairwise(self.step_end)):
             wrong.append("times run backwards")
         if wrong:

@@ -4,13 +4,13 @@ import hashlib
 import json
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, model_validator
 
 from app.domain.language import Language
 from app.domain.value import Value
 
 Name = Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
-Text = Annotated[str, Field(min_length=1, max_length=256)]
+Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=256)]
 Dtype = Literal["auto", "float32", "bfloat16", "float16"]
 
 
@@ -54,6 +54,10 @@ class ModelSource(Value):
         field = wanted[self.source]
         if getattr(self, field) is None:
             raise ValueError(f"a model of source {self.source} needs {field}")
+        if self.source != "hub" and self.revision is not None:
+            raise ValueError("only a hub model has a revision; what lies on a disk is told apart by its digest")
+        if self.file is not None and (self.file.startswith("/") or ".." in self.file.split("/")):
+            raise ValueError("file is a name inside the model, without ..")
         others = [other for other in wanted.values() if other != field and getattr(self, other) is not None]
         if others:
             raise ValueError(f"a model of source {self.source} takes no {', '.join(others)}")
@@ -68,7 +72,7 @@ class SuiteChoice(Value):
     """Which prompts: a suite, some of its profiles, and at most `limit` prompts taken evenly over the profiles."""
 
     id: Name
-    profiles: tuple[Name, ...] | None = None
+    profiles: Annotated[tuple[Name, ...], Field(min_length=1, max_length=64)] | None = None
     limit: Annotated[int, Field(ge=1, le=10_000)] | None = None
 
 
@@ -104,6 +108,12 @@ class RunSpec(Value):
     trials: Annotated[int, Field(ge=1, le=50)] = 3
     margin: Annotated[float, Field(ge=0, le=0.5)] = 0.02
     labels: Annotated[dict[Name, Annotated[str, Field(max_length=64)]], Field(max_length=8)] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _rule_fits_the_sampling(self) -> Self:
+        if self.verifier.name == "exact" and self.sampling.temperature > 0:
+            raise ValueError("the verifier exact checks greedy decoding; set sampling.temperature to 0")
+        return self
 
     def digest(self) -> str:
         """SHA-256 over the canonical JSON: equal specs ask for the same measurement."""

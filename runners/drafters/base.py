@@ -35,6 +35,10 @@ class Drafter(ABC):
         self.params = params
         self.target = target
 
+    def forced(self) -> str | None:
+        """Why every draft of these parameters is kept by construction, if it is: such an acceptance says nothing and is not measured."""
+        return None
+
     def reset(self) -> None:  # noqa: B027 - a drafter with memory `request` has nothing to forget
         """Forgets everything across requests; called at the start of every trial."""
 

@@ -30,6 +30,11 @@ class LayerSkip(Drafter):
         if params.exit_layer > target.layers:
             raise UnfitDrafter(f"exit_layer {params.exit_layer} is past the target's {target.layers} layers")
 
+    def forced(self) -> str | None:
+        if self.params.exit_layer == self.target.layers:
+            return f"exit_layer {self.params.exit_layer} skips no layer of {self.target.layers}, so every draft is the target's own token"
+        return None
+
     def propose(self, batch: Batch, limits: Sequence[int]) -> Draft:
         rows, width = len(batch), max(limits, default=0)
         if width == 0:

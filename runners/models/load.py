@@ -49,11 +49,11 @@ def _in_folder(path: Path, model: ModelSource, cache: Path) -> Located:
         if not file.is_relative_to(path.resolve()) or not file.is_file():
             raise NoSuchModel(f"there is no {model.file} in {path}")
         folder, fingerprint, quantisation = convert(file, cache)
-        return Located(folder, path.name, model.revision, fingerprint, f"{quantisation} (dequantised)")
+        return Located(folder, path.name, None, fingerprint, f"{quantisation} (dequantised)")
     weights = sorted(path.glob("*.safetensors"))
     if not weights or not (path / "config.json").is_file():
         raise NoSuchModel(f"{path} holds no config.json with safetensors beside it; name a GGUF file in model.file if that is what it holds")
-    return Located(path, path.name, model.revision, digest(weights), None)
+    return Located(path, path.name, None, digest(weights), None)
 
 
 def load_weights(located: Located, dtype: torch.dtype, device: torch.device) -> Any:

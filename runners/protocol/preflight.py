@@ -35,7 +35,7 @@ def check_scope(spec: RunSpec, chosen: Chosen) -> None:
     if spec.engine != "transformers":
         raise Unmeasurable("unknown_engine", f'There is no engine "{spec.engine}" on this runner; it has transformers.')
     if spec.sampling.temperature > 0:
-        raise Unmeasurable("unsupported_sampling", f"The verifier {chosen.verifier.name} checks greedy decoding; set the temperature to 0.")
+        raise Unmeasurable("unsupported_sampling", f"This runner decodes greedily; {chosen.verifier.name} at a temperature is not measured yet.")
 
 
 def check_tokenizer(spec: RunSpec, identity: TokenizerIdentity) -> None:
@@ -132,7 +132,7 @@ class Ready:
             suite_digest=self.suite.digest,
             suite_version=self.suite.version,
             profiles=dict(Counter(prompt.profile for prompt in self.prompts)),
-            context_length=self.context,
+            context_length=context_of(self.located),
             cache_dtype=str(self.dtype).removeprefix("torch."),
             shared_cache="observed" if self.chosen.drafter.shares_cache else "no draft cache",
             batched_verification="observed",

@@ -1,10 +1,8 @@
 """From finished sequences to facts; outside the clock, since reading text takes longer than decoding it."""
 
-import hashlib
-import json
 from typing import Any
 
-from app.domain.facts import Purpose, RequestFact
+from app.domain.facts import Purpose, RequestFact, digest_of
 from app.domain.language import base_of
 from runners.protocol.bench import Outcome
 from runners.workloads.degenerate import is_degenerate, repeated_share
@@ -65,7 +63,7 @@ class Reader:
         )
 
     def _answer(self, ids: list[int], prompt: Prompt) -> dict[str, Any]:
-        digest = hashlib.sha256(json.dumps(ids).encode()).hexdigest()
+        digest = digest_of(ids)
         key = (prompt.id, digest)
         if key not in self._read:
             text = self.tokenizer.decode(ids, skip_special_tokens=True)

@@ -101,3 +101,18 @@ def test_counts_of_a_fact_are_its_own() -> None:
     for name in ("emitted", "rounds", "drafted", "verified", "accepted", "undrafted", "prefill_tokens", "discarded_bonus", "longest_draft"):
         assert getattr(c, name) == getattr(GOOD, name)
     assert GOOD.discarded_drafts == GOOD.verified - GOOD.accepted
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"last_at": 0.5}, "first and last steps"),
+        ({"output_ids": (1, 2, 3)}, "3 output ids"),
+        ({"output_digest": "0" * 64}, "digest"),
+    ],
+)
+def test_times_and_answers_belong_to_the_steps(change: dict[str, Any], said: str) -> None:
+    """Catches a decode time that ends before its own steps (it would be an endless speed-up), and a digest of another answer."""
+    fact = request_fact(prompt="ru-00").model_dump()
+    with pytest.raises(ValidationError, match=said):
+        RequestFact.model_validate(fact | change)

@@ -124,7 +124,7 @@ def test_a_second_difference_forbids_and_is_named() -> None:
     ("field", "over"),
     [
         ("max_new_tokens", {"max_new_tokens": 64}),
-        ("sampling", {"sampling": {"temperature": 0.7}}),
+        ("sampling", {"sampling": {"seed": 7}}),
         ("ignore_eos", {"ignore_eos": True}),
         ("stop", {"stop": ("\n",)}),
     ],
