@@ -110,12 +110,20 @@ def _both(reports: Sequence[Report], accepted: Contrast, speed: Contrast) -> Sen
             "Yes, and better. Its speed-up is %(speedup)s of the other's; acceptance differs by %(difference)s, over %(pairs)s.",
             **values,
         )
+    # An interval that holds no difference is no proof of equality; two decided verdicts are an answer.
+    if all(report.verdict.outcome == "pays" for report in reports[:2]):
+        return plain(
+            "As far as can be told, yes: it pays in both. The speed-up is %(speedup)s of the other's; acceptance differs by %(difference)s, "
+            "over %(pairs)s.",
+            **values,
+        )
     if _side_of(accepted, 0.0) != 0:
         return plain(
-            "As far as can be told, yes: its speed-up is %(speedup)s of the other's, although acceptance differs by %(difference)s, over %(pairs)s.",
+            "Cannot tell of speed: the speed-up is %(speedup)s of the other's, which may be no difference. Acceptance does differ, by "
+            "%(difference)s, over %(pairs)s.",
             **values,
         )
     return plain(
-        "As far as can be told, yes: the difference is %(difference)s and the speed-up %(speedup)s of the other's, over %(pairs)s.",
+        "Cannot tell: the speed-up is %(speedup)s of the other's and acceptance differs by %(difference)s, over %(pairs)s; either may be no difference.",
         **values,
     )

@@ -81,7 +81,7 @@ def _unknown(n: int) -> Sentence:
 
 def _spoken(language: str, others: Sequence[str], n: int, refused: bool) -> Sentence:
     if n == 0:
-        return plain("The language of no answer could be determined.")
+        return plain("These profiles ask for code or another language, so the language of the answers is not judged.")
     if not others:
         return plain("All of %(n)s answers whose language is known are in %(language)s.", n=n, language=language)
     other = Counter(others).most_common(1)[0][0]

@@ -12,11 +12,14 @@ from app.reports.report import PromptRow
 
 
 def prompt_rows(record: RunRecord, frames: Frames, headline: str, *, refused: bool) -> list[PromptRow]:
-    """Counts of the judged trial and the headline's ratio per prompt; a refused run keeps its counts but shows no ratio."""
+    """Counts of the judged trial and the headline's ratio per prompt. A refused run has none: their sums would be the refused figures. Its facts
+    are kept."""
+    if refused:
+        return []
     sampled = frames.sampled
     speculative = judged(record.requests, "speculative", sampled=sampled)
     plain = {fact.prompt: fact for fact in judged(record.requests, "plain", sampled=sampled)}
-    ratios = {} if refused else _ratios(frames, headline)
+    ratios = _ratios(frames, headline)
     by_name: dict[str, list[RequestFact]] = {}
     for fact in speculative or list(plain.values()):
         by_name.setdefault(fact.prompt, []).append(fact)
