@@ -286,7 +286,9 @@ def trials(measured: list[RequestFact]) -> list[TrialFact]:
             own = [fact for fact in measured if (fact.purpose, fact.trial, fact.arm) == (purpose, trial, arm)]
             steps = sum(fact.rounds + fact.undrafted for fact in own)
             seconds = round(sum(fact.last_at - fact.sent_at for fact in own), 6)
-            found.append(trial_fact(arm=arm, purpose=purpose, trial=trial, block=trial // 2, seconds=seconds, forwards=steps + len(own), slot_steps=steps))
+            found.append(
+                trial_fact(arm=arm, purpose=purpose, trial=trial, block=trial // 2, seconds=seconds, forwards=steps + len(own), slot_steps=steps)
+            )
     return found
 
 

@@ -14,8 +14,10 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from app.access import tokens
 from app.access.principal import Principal
 from app.attempts import store
+from app.attempts.agreement import disagreements
+from app.attempts.completeness import lacking
 from app.attempts.schemas import BatchIn, BatchOut, BeatOut, FinishIn, LeaseOut, StateOut
-from app.domain.facts import AnyFact, FinishFact
+from app.domain.facts import AnyFact, FinishFact, PreflightFact
 from app.domain.status import AttemptState
 from app.errors import Conflict, InvalidInput, TooMany, Unauthenticated, pointer
 from app.queue import leases
@@ -55,6 +57,10 @@ class Incomplete(Conflict):
 
 class MalformedFacts(InvalidInput):
     """The facts cannot be read"""
+
+
+class OtherRun(InvalidInput):
+    """What was found is not what the run asks for"""
 
 
 class Attempts:
@@ -135,10 +141,22 @@ class Attempts:
             if batch.number > held.batches:
                 raise OutOfOrder(f"Batch {batch.number} came before batch {held.batches}.", expected=held.batches)
             found = await asyncio.to_thread(parse, text)
+            await self._require_agreement(connection, held, found)
             if held.state == AttemptState.LEASED:
                 await leases.begin(connection, held)
             await store.add(connection, held, batch.number, batch.digest, found)
         return BatchOut(counted=True)
+
+    async def _require_agreement(self, connection: AsyncConnection, held: leases.Held, facts: Sequence[AnyFact]) -> None:
+        """Raises OtherRun, naming the fields, for a pre-flight of another model or suite than the run's."""
+        named = [(place, fact) for place, fact in enumerate(facts) if isinstance(fact, PreflightFact)]
+        if not named:
+            return
+        spec, offer = await store.spec_of(connection, held.run), await self._registry.offer_of(connection, held.runner_id)
+        wrong = [(f"/facts/{place}/{field}", said) for place, fact in named for field, said in disagreements(fact, spec, offer)]
+        if wrong:
+            fields = [{"pointer": at, "detail": said} for at, said in wrong]
+            raise OtherRun("; ".join(f"{at}: {said}" for at, said in wrong) + ".", fields=fields)
 
     async def _repeated(self, connection: AsyncConnection, held: leases.Held, batch: BatchIn) -> BatchOut:
         if await store.digest_of(connection, held.attempt, batch.number) != batch.digest:
@@ -193,9 +211,9 @@ class Attempts:
     async def _require_complete(connection: AsyncConnection, held: leases.Held, body: FinishIn) -> None:
         if body.batches != held.batches:
             raise Incomplete(f"{body.batches} batches were sent and {held.batches} are here; send batch {held.batches}.", expected=held.batches)
-        lacking = await store.complete(connection, held.attempt)
-        if lacking:
-            raise Incomplete(f"A run cannot succeed without {', '.join(lacking)}.", lacking=lacking)
+        missing = lacking(await store.seen(connection, held.attempt), await store.spec_of(connection, held.run))
+        if missing:
+            raise Incomplete(f"A run cannot succeed without {', '.join(missing)}.", lacking=missing)
 
 
 def _ending(finish: FinishFact) -> dict[str, Any]:

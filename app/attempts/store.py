@@ -5,12 +5,14 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import func, select, update
+from sqlalchemy import CursorResult, Table, func, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from app.attempts.completeness import Pass, Seen
 from app.domain.facts import AnyFact, EnvironmentFact, PreflightFact, ProgressFact, RequestFact, TrialFact, WarmupFact
+from app.domain.spec import RunSpec
 from app.domain.tokenizer import TokenizerIdentity
 from app.errors import InvalidInput
 from app.queue.leases import Held
@@ -33,6 +35,10 @@ async def digest_of(connection: AsyncConnection, attempt: int, number: int) -> s
     return None if found is None else str(found)
 
 
+async def spec_of(connection: AsyncConnection, run: int) -> RunSpec:
+    return RunSpec.model_validate((await connection.execute(select(runs.c.spec).where(runs.c.id == run))).scalar_one())
+
+
 async def add(connection: AsyncConnection, held: Held, number: int, digest: str, facts: Sequence[AnyFact]) -> None:
     """Everything of one batch. Raises BrokenFacts when a row is there already or breaks a rule of its table."""
     try:
@@ -40,6 +46,7 @@ async def add(connection: AsyncConnection, held: Held, number: int, digest: str,
         await connection.execute(update(attempts).where(attempts.c.id == held.attempt).values(batches=number + 1))
         await _rows(connection, requests, held, [fact for fact in facts if isinstance(fact, RequestFact)])
         await _rows(connection, trials, held, [fact for fact in facts if isinstance(fact, TrialFact)])
+        await _no_pass_twice(connection, held.attempt)
         for fact in facts:
             await _single(connection, held, fact)
     except IntegrityError as error:
@@ -60,7 +67,7 @@ async def _single(connection: AsyncConnection, held: Held, fact: AnyFact) -> Non
         case PreflightFact():
             await _preflight(connection, held, fact)
         case WarmupFact():
-            await connection.execute(update(attempts).where(attempts.c.id == held.attempt).values(warmup=fact.model_dump(mode="json")))
+            await _once(connection, held, "warmup", fact.model_dump(mode="json"))
         case ProgressFact():
             body = fact.model_dump(mode="json", exclude={"kind"})
             await append(connection, held.run, "progress", held.runner, attempt=held.number, **body)
@@ -73,10 +80,24 @@ async def _environment(connection: AsyncConnection, held: Held, fact: Environmen
     body = fact.model_dump(mode="json")
     digest = hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
     await connection.execute(insert(environments).values(digest=digest, device=fact.device, fact=body).on_conflict_do_nothing())
-    await connection.execute(update(attempts).where(attempts.c.id == held.attempt).values(environment=digest))
+    await _once(connection, held, "environment", digest)
+
+
+async def _once(connection: AsyncConnection, held: Held, name: str, value: object) -> None:
+    """Raises BrokenFacts for a second one: what was measured under the first must not be told of another."""
+    free = update(attempts).where(attempts.c.id == held.attempt, attempts.c[name].is_(None))
+    done: CursorResult[tuple[()]] = await connection.execute(free.values({name: value}))
+    if not done.rowcount:
+        raise _second(name)
+
+
+def _second(name: str) -> BrokenFacts:
+    return BrokenFacts(f"There is a {name} fact in this attempt already; an attempt has one.")
 
 
 async def _preflight(connection: AsyncConnection, held: Held, fact: PreflightFact) -> None:
+    if await preflight_of(connection, held.attempt) is not None:
+        raise _second("preflight")
     drafter = fact.drafter_tokenizer or fact.tokenizer
     for tokenizer in (fact.tokenizer, drafter):
         await _tokenizer(connection, tokenizer)
@@ -107,11 +128,32 @@ async def _model(connection: AsyncConnection, fact: PreflightFact) -> int:
     return int((await connection.execute(select(models.c.id).where(*same))).scalar_one())
 
 
-async def complete(connection: AsyncConnection, attempt: int) -> list[str]:
-    """What a succeeded attempt must have and this one lacks, by the names of facts."""
-    row = (await connection.execute(select(attempts.c.environment).where(attempts.c.id == attempt))).one()
-    preflight = await connection.scalar(select(func.count()).where(preflights.c.attempt_id == attempt))
-    arms = set(await connection.scalars(select(requests.c.arm).distinct().where(requests.c.attempt_id == attempt)))
-    lacking = [] if row.environment else ["environment"]
-    lacking += [] if preflight else ["preflight"]
-    return lacking + [f"requests of the {arm} arm" for arm in ("plain", "speculative") if arm not in arms]
+async def preflight_of(connection: AsyncConnection, attempt: int) -> PreflightFact | None:
+    found = await connection.scalar(select(preflights.c.fact).where(preflights.c.attempt_id == attempt))
+    return None if found is None else PreflightFact.model_validate(found)
+
+
+async def seen(connection: AsyncConnection, attempt: int) -> Seen:
+    row = (await connection.execute(select(attempts.c.environment, attempts.c.warmup).where(attempts.c.id == attempt))).one()
+    return Seen(
+        environment=row.environment is not None,
+        preflight=await preflight_of(connection, attempt),
+        warmup=row.warmup is not None,
+        requests=await _passes(connection, attempt, requests),
+        trials=await _passes(connection, attempt, trials),
+    )
+
+
+async def _passes(connection: AsyncConnection, attempt: int, table: Table) -> frozenset[Pass]:
+    key = (table.c.purpose, table.c.arm, table.c.trial)
+    rows = await connection.execute(select(*key).distinct().where(table.c.attempt_id == attempt))
+    return frozenset((row[0], row[1], row[2]) for row in rows)
+
+
+async def _no_pass_twice(connection: AsyncConnection, attempt: int) -> None:
+    """Raises BrokenFacts where two trial facts tell of one pass."""
+    key = (trials.c.purpose, trials.c.arm, trials.c.trial)
+    twice = select(*key).where(trials.c.attempt_id == attempt).group_by(*key).having(func.count() > 1).limit(1)
+    found = (await connection.execute(twice)).one_or_none()
+    if found is not None:
+        raise BrokenFacts(f"There are two trial facts of {found.purpose} {found.arm} {found.trial}.")

