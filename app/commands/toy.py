@@ -83,7 +83,7 @@ def _table(rows: tuple[ToyRow, ...]) -> Table:
     table.add_column("", no_wrap=True)
     table.add_column("formula")
     for row in rows:
-        table.add_column(row.run, justify="right")
+        table.add_column(row.run, justify="right", no_wrap=True)
     for label, formula, shown in COUNTS:
         table.add_row(label, formula, *[shown(row) for row in rows])
     table.add_section()

@@ -215,7 +215,8 @@ class WarmupFact(Value):
 
 
 class ProgressFact(Value):
-    """Where the run is. `stage` is one of the page's stages; `remaining` is an estimate in seconds, None before there is one."""
+    """Where the run is. `stage` is one of the page's stages; `remaining` is an estimate in seconds, None before there is one;
+    `repeated` counts the blocks that are measured once more because others disturbed them."""
 
     kind: Literal["progress"] = "progress"
     stage: Literal["loading", "checking", "warming", "trial", "losslessness", "computing"]
@@ -223,6 +224,7 @@ class ProgressFact(Value):
     total: Count = 0
     arm: Arm | None = None
     remaining: Seconds | None = None
+    repeated: Count = 0
 
 
 class FinishFact(Value):

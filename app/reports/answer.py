@@ -41,7 +41,7 @@ def answer(reports: Sequence[Report], seen: Differences, contrasts: Sequence[Con
         return next(iter(seen.forbidden.values()), plain("Nothing can be contrasted: the runs share no prompt that both measured."))
     if accepted is None or speed is None:
         return _half(accepted, speed)
-    return _both(reports, accepted, speed)
+    return _both(reports, seen.axis, accepted, speed)
 
 
 def _find(contrasts: Sequence[Contrast], id: str) -> Contrast | None:
@@ -84,7 +84,7 @@ def _half(accepted: Contrast | None, speed: Contrast | None) -> Sentence:
     return plain("Only acceptance is contrasted: the difference is %(difference)s.", difference=quantity("points", accepted.estimate))
 
 
-def _both(reports: Sequence[Report], accepted: Contrast, speed: Contrast) -> Sentence:
+def _both(reports: Sequence[Report], axis: Axis, accepted: Contrast, speed: Contrast) -> Sentence:
     """Both are said in every case: acceptance is not speed. The word at the head is decided by speed, which is what pays."""
     values: dict[str, str | int | Quantity] = {
         "difference": quantity("points", accepted.estimate),
@@ -96,6 +96,12 @@ def _both(reports: Sequence[Report], accepted: Contrast, speed: Contrast) -> Sen
             "Cannot tell: acceptance differs by %(difference)s and the speed-up is %(speedup)s of the other's, "
             "but %(pairs)s are too few for an interval.",
             **values,
+        )
+    if axis not in ("language", "drafter"):
+        # That question asks how, so a yes or no would answer another one.
+        return plain(
+            "Run %(run)s's speed-up is %(speedup)s of run %(other)s's; acceptance differs by %(difference)s, over %(pairs)s.",
+            **values | {"run": reports[0].run, "other": reports[1].run},
         )
     if all(report.verdict.outcome == "does not pay" for report in reports[:2]):
         return plain(
@@ -124,6 +130,7 @@ def _both(reports: Sequence[Report], accepted: Contrast, speed: Contrast) -> Sen
             **values,
         )
     return plain(
-        "Cannot tell: the speed-up is %(speedup)s of the other's and acceptance differs by %(difference)s, over %(pairs)s; either may be no difference.",
+        "Cannot tell: the speed-up is %(speedup)s of the other's and acceptance differs by %(difference)s, over %(pairs)s; "
+        "either may be no difference.",
         **values,
     )

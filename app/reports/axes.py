@@ -16,7 +16,9 @@ Scope = Literal["all", "tokens", "speed"]
 # Fields that may differ because the axis does. The answers' language is an outcome, so it follows any axis.
 _FOLLOWS: dict[Axis, frozenset[str]] = {
     "language": frozenset({"language", "suite_digest"}),
-    "drafter": frozenset({"drafter", "drafter_checkpoint", "drafter_memory", "drafter_tokenizer", "shared_cache", "batched_verification"}),
+    "drafter": frozenset(
+        {"drafter", "drafter_checkpoint", "drafter_memory", "drafter_tokenizer", "shared_cache", "batched_verification", "controller"}
+    ),
     "load": frozenset({"load"}),
     "controller": frozenset({"controller"}),
     "model": frozenset(

@@ -63,18 +63,19 @@ def answer_language(answers: Sequence[RequestFact], language: str) -> Gate:
     known = [tag for tag in spoken if tag is not None]
     if spoken and not known:
         n = len(spoken)
-        return Gate(name="unknown language", refused=True, failing=n, n=n, limit=TOLERATED, sentence=_unknown(n))
+        return Gate(name="unknown language", refused=True, failing=n, n=n, limit=TOLERATED, sentence=_unknown(n, language))
     others = [tag for tag in known if base_of(tag) != base_of(language)]
     failing, n = len(others), len(known)
     refused = n > 0 and failing > TOLERATED * n
     return Gate(name="other language", refused=refused, failing=failing, n=n, limit=TOLERATED, sentence=_spoken(language, others, n, refused))
 
 
-def _unknown(n: int) -> Sentence:
+def _unknown(n: int, language: str) -> Sentence:
     return plain(
-        "Refused: the language of the answers is not known. Without what they repeat of the prompt, code and digits, each of %(n)s has fewer than "
-        "%(letters)s letters.",
+        "Refused: the language of the answers is not known. Without what they repeat of the prompt, code and digits, none of the %(n)s answers that "
+        "should be in %(language)s has %(letters)s letters.",
         n=n,
+        language=language,
         letters=FEWEST_LETTERS,
     )
 

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from app.domain.status import FINAL, RunState
 from app.reports.format import NO_BREAK, STYLES, decimal, duration
 from app.reports.translate import gettext
-from app.reports.words import STATES, arm_of, mark
+from app.reports.words import STATES, mark
 from app.runs.schemas import RunSummary
 
 STAGES = {
     "queued": mark("queued"),
-    "loading": mark("loading the model"),
     "checking": mark("checking tokenizer and language"),
+    "loading": mark("loading the model"),
     "warming": mark("warming up"),
     "trial": mark("trials"),
     "losslessness": mark("comparing outputs"),
@@ -48,7 +48,7 @@ def show(summary: RunSummary, locale: str) -> Progress:
 def _stage(summary: RunSummary) -> str:
     if summary.state in FINAL:
         return "computing"
-    return "queued" if summary.state == RunState.QUEUED else summary.progress.stage if summary.progress else "loading"
+    return "queued" if summary.state == RunState.QUEUED else summary.progress.stage if summary.progress else "checking"
 
 
 def _sentence(summary: RunSummary, stage: str, locale: str) -> str:
@@ -59,9 +59,8 @@ def _sentence(summary: RunSummary, stage: str, locale: str) -> str:
         place = summary.queue_position
         return gettext("Waiting in the queue.", locale) if place is None else gettext("Number %(place)s in the queue.", locale) % {"place": place}
     if stage == "trial" and found is not None and found.total:
-        arm = arm_of(found.arm or "plain", locale)
-        words = {"done": decimal(min(found.done + 1, found.total), 0, locale), "total": decimal(found.total, 0, locale), "arm": arm}
-        return gettext("Measuring: trial %(done)s of %(total)s, %(arm)s arm.", locale) % words
+        words = {"done": decimal(min(found.done + 1, found.total), 0, locale), "total": decimal(found.total, 0, locale)}
+        return gettext("Measuring: step %(done)s of %(total)s.", locale) % words
     return gettext(STAGES[stage], locale).capitalize() + "."
 
 
@@ -69,14 +68,17 @@ def _detail(summary: RunSummary, locale: str) -> str:
     if summary.waiting:
         return gettext(summary.waiting, locale)
     if summary.progress is not None and summary.progress.remaining is not None:
-        return gettext("about %(time)s left", locale) % {"time": duration(summary.progress.remaining, locale).replace(" ", NO_BREAK)}
+        left = gettext("about %(time)s left", locale) % {"time": duration(summary.progress.remaining, locale).replace(" ", NO_BREAK)}
+        if summary.progress.repeated:
+            return f"{left}. " + gettext("Blocks that other processes disturbed are measured once more.", locale)
+        return left
     return ""
 
 
 def _waits(summary: RunSummary, stage: str, locale: str) -> str:
     found = summary.progress
     if stage == "trial" and found is not None and found.total:
-        return gettext("waits for trial %(next)s of %(total)s", locale) % {"next": min(found.done + 1, found.total), "total": found.total}
+        return gettext("waits for step %(next)s of %(total)s", locale) % {"next": min(found.done + 1, found.total), "total": found.total}
     return gettext("waits for a runner", locale) if stage == "queued" else gettext("waits for the first trial", locale)
 
 

