@@ -137,11 +137,15 @@ def _field(error: Mapping[str, Any]) -> dict[str, str]:
     if place in {"query", "header", "cookie", "path"}:
         return {"parameter": str(path[0]) if path else str(place), "detail": error["msg"]}
     at = pointer(path if place == "body" else [place, *path])
-    # A field that is present but empty says as little as one that is absent.
-    if at in REFUSALS and (error["type"] == "missing" or error.get("input") in (None, "")):
+    if at in REFUSALS and (error["type"] == "missing" or _says_nothing(error.get("input"))):
         return {"pointer": at, "detail": REFUSALS[at]}
     message = "this field is not known" if error["type"] == "extra_forbidden" else error["msg"].removeprefix("Value error, ")
     return {"pointer": at, "detail": message}
+
+
+def _says_nothing(value: object) -> bool:
+    """A field that is present but empty says as little as one that is absent."""
+    return value is None or (isinstance(value, str) and not value.strip())
 
 
 Page = Callable[[Request, dict[str, Any]], Response | Awaitable[Response]]

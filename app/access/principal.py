@@ -2,14 +2,14 @@
 
 import base64
 import binascii
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Set
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, cast
 from urllib.parse import urlsplit
 
 from fastapi import Depends, Request
 
-from app.access.tokens import Scope
+from app.access.tokens import SCOPES, Scope
 from app.errors import Forbidden, Unauthenticated
 from app.settings import Settings
 
@@ -36,8 +36,21 @@ class Principal:
         """Raises Forbidden. A token that may submit may read; only a runner's token may lease."""
         held = self.scopes | ({"read"} if self.scopes & {"submit", "admin"} else set())
         if scope not in held:
-            may = " and ".join(sorted(held)) or "nothing"
-            raise Forbidden(f"This token may {may} but not {scope}. A token with scope {scope} is needed.")
+            raise Forbidden(f"{_said(held)}; {NEEDED[scope]} takes a token with the scope {scope}.")
+
+
+NEEDED: dict[Scope, str] = {
+    "read": "reading runs",
+    "submit": "submitting runs",
+    "admin": "administering the service",
+    "runner": "leasing and measuring runs",
+}
+
+
+def _said(held: Set[str]) -> str:
+    if "runner" in held:
+        return "This token is for runners"
+    return "This token is for " + " and ".join(NEEDED[scope] for scope in SCOPES if scope in held)
 
 
 LOCAL_READER = Principal("local", frozenset({"read"}))

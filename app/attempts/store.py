@@ -16,6 +16,7 @@ from app.domain.spec import RunSpec
 from app.domain.tokenizer import TokenizerIdentity
 from app.errors import InvalidInput
 from app.queue.leases import Held
+from app.storage.database import rule_of
 from app.storage.fact_tables import batches, preflights, requests, trials
 from app.storage.journal import append
 from app.storage.tables import attempts, environments, models, runs, tokenizers
@@ -50,8 +51,7 @@ async def add(connection: AsyncConnection, held: Held, number: int, digest: str,
         for fact in facts:
             await _single(connection, held, fact)
     except IntegrityError as error:
-        rule = getattr(getattr(error.orig, "diag", None), "constraint_name", None) or "a rule of the table"
-        raise BrokenFacts(f"Batch {number} breaks {rule}: a fact repeats or contradicts another one.") from error
+        raise BrokenFacts(f"Batch {number} breaks the rule {rule_of(error)}: a fact repeats or contradicts another one.") from error
 
 
 async def _rows(connection: AsyncConnection, table: Any, held: Held, facts: Sequence[RequestFact | TrialFact]) -> None:

@@ -5,27 +5,13 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Header, Query, Response
 
 from app.access.principal import Reader
-from app.comparisons.service import Comparisons, comparisons_service
-from app.errors import InvalidInput
+from app.comparisons.service import MOST, Comparisons, comparisons_service, ids
 from app.reports.export import comparison_csv
 from app.reports.report import Comparison
 
 router = APIRouter(prefix="/api/v1", tags=["comparisons"])
 Service = Annotated[Comparisons, Depends(comparisons_service)]
-Ids = Annotated[str, Query(alias="runs", max_length=200, examples=["41,42"])]
-
-
-def ids(text: str) -> list[int]:
-    """ "41,42" -> [41, 42]. Raises InvalidInput."""
-    try:
-        found = [int(part) for part in text.split(",") if part.strip()]
-    except ValueError:
-        found = []
-    if not found or not all(0 < run <= 2**53 for run in found):
-        raise InvalidInput(
-            f'Name runs by their numbers, such as runs=41,42; this was "{text}".', fields=[{"parameter": "runs", "detail": "not numbers"}]
-        )
-    return found
+Ids = Annotated[list[str], Query(alias="runs", max_length=100, description=f"2 to {MOST} runs: runs=41,42 or runs=41&runs=42.")]
 
 
 @router.get("/comparisons", response_model=Comparison, responses={200: {"content": {"text/csv": {}}}})

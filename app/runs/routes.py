@@ -19,7 +19,7 @@ from app.runs.service import Runs, runs_service
 
 router = APIRouter(prefix="/api/v1", tags=["runs"])
 Service = Annotated[Runs, Depends(runs_service)]
-RunId = Annotated[int, Path(ge=1, le=2**53)]
+RunId = Annotated[int, Path(description="A number that no run has is a 404, however large.")]
 Key = Annotated[str | None, Header(alias="Idempotency-Key", min_length=1, max_length=255)]
 KEEPALIVE_SECONDS = 15.0
 

@@ -2,11 +2,13 @@
 
 import asyncio
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from typing import Any, cast
 
 from fastapi import Request
 from sqlalchemy import Row
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.access.principal import Principal
 from app.domain.estimate import Absent, Figure, Refusal
@@ -28,6 +30,7 @@ from app.runs.schemas import EventOut, FigureOut, RunFilter, RunPage, RunSummary
 from app.storage.database import Database
 from app.storage.notifications import Notifications
 
+LARGEST = 2**63 - 1
 logger = logging.getLogger(__name__)
 
 
@@ -106,7 +109,7 @@ class Runs:
     # --- looking ------------------------------------------------------------------------------------------------------------------------
 
     async def get(self, run: int) -> RunSummary:
-        async with self._database.transaction() as connection:
+        async with self._about(run) as connection:
             row = await store.find(connection, run)
             if row is None:
                 raise await self._missing(connection, run)
@@ -126,7 +129,7 @@ class Runs:
         return RunPage(items=shown, total=total, hidden=everything - total, facets=facets, counts={"all": everything, **counts}, next_cursor=more)
 
     async def events(self, run: int, after: int = 0) -> list[EventOut]:
-        async with self._database.transaction() as connection:
+        async with self._about(run) as connection:
             found = await store.events_after(connection, run, after)
             if not found and await store.find(connection, run) is None:
                 raise await self._missing(connection, run)
@@ -137,7 +140,15 @@ class Runs:
         await self._notifications.wait(f"run:{run}", timeout)
         return not self._notifications.stopping.is_set()
 
-    async def _missing(self, connection: Any, run: int) -> NoSuchRun:
+    @asynccontextmanager
+    async def _about(self, run: int) -> AsyncIterator[AsyncConnection]:
+        """A transaction about one run. Raises NoSuchRun for a number that no run can have: the database could not even compare it."""
+        async with self._database.transaction() as connection:
+            if not 0 < run <= LARGEST:
+                raise await self._missing(connection, run)
+            yield connection
+
+    async def _missing(self, connection: AsyncConnection, run: int) -> NoSuchRun:
         newest = await store.newest(connection)
         return NoSuchRun(f"There is no run {run}. " + ("There are no runs yet." if newest is None else f"The newest is {newest}."))
 
@@ -146,7 +157,7 @@ class Runs:
     async def cancel(self, run: int, *, principal: Principal) -> RunSummary:
         """Ends a run at once; its runner hears of it at its next beat. Cancelling twice is cancelling once. Raises NoSuchRun, AlreadyEnded."""
         principal.need("submit")
-        async with self._database.transaction() as connection:
+        async with self._about(run) as connection:
             before = await leases.cancel(connection, run, principal.name)
             if before is None:
                 raise await self._missing(connection, run)
@@ -157,7 +168,7 @@ class Runs:
     # --- reports and figures ------------------------------------------------------------------------------------------------------------
 
     async def record(self, run: int) -> RunRecord:
-        async with self._database.transaction() as connection:
+        async with self._about(run) as connection:
             found = await records.record(connection, run)
             if found is None:
                 raise await self._missing(connection, run)
@@ -165,7 +176,7 @@ class Runs:
 
     async def report(self, run: int) -> Report:
         """The report of this very analysis: kept once the run has ended, computed anew until then."""
-        async with self._database.transaction() as connection:
+        async with self._about(run) as connection:
             kept = await records.cached(connection, run, analysis())
         if kept is not None:
             return kept
@@ -212,8 +223,7 @@ class Runs:
             case Absent():
                 raise FigureAbsent(say(cell.reason), figure=id, run=run)
             case None:
-                parts = [dict(other.part) for other in report.cells if other.id == id]
-                raise NoSuchFigure(f"Run {run} has no {id} with the part {dict(part)}; there is {parts or 'none at all'}.")
+                raise NoSuchFigure(_no_part(run, id, part, [other.part for other in report.cells if other.id == id]))
 
     async def figures(
         self, id: str, *, language: str | None = None, drafter: str | None = None, model: str | None = None, parts: bool = False, limit: int = 200
@@ -225,6 +235,17 @@ class Runs:
             return await records.query(
                 connection, id, analysis(), {"language": language, "drafter": drafter, "model": model}, parts=parts, limit=limit
             )
+
+
+def _no_part(run: int, id: str, part: Mapping[str, str], known: Sequence[Mapping[str, str]]) -> str:
+    """'Run 1 has no acceptance_rate of profile "x". It has: the whole run; profile "chat"; profile "code".'"""
+    if not known:
+        return f"Run {run} has no {id}."
+    return f"Run {run} has no {id} of {_part(part)}. It has: {'; '.join(map(_part, known))}."
+
+
+def _part(part: Mapping[str, str]) -> str:
+    return ", ".join(f'{name} "{value}"' for name, value in part.items()) or "the whole run"
 
 
 def _same(known: tuple[int, dict[str, Any]], spec: RunSpec) -> int:

@@ -1,27 +1,51 @@
 """The engine and the transaction scope, which is the only place that commits."""
 
+import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import psycopg
 from procrastinate.exceptions import ConnectorException
 from sqlalchemy import URL, make_url, text
-from sqlalchemy.exc import DataError, DBAPIError, InterfaceError, OperationalError
+from sqlalchemy.exc import ArgumentError, DataError, DBAPIError, IntegrityError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
 from app.errors import DatabaseUnavailable, InvalidInput
 
+logger = logging.getLogger(__name__)
 DRIVER = "postgresql+psycopg"
 
 
+class BadAddress(ValueError):
+    """No address of a Postgres; the message is a sentence and does not repeat the address, which may hold a password."""
+
+
 def address(text: str) -> URL:
-    """A DATABASE_URL as people write it, for the one driver that we use."""
-    return make_url(text.replace("postgres://", "postgresql://", 1)).set(drivername=DRIVER)
+    """A DATABASE_URL as people write it, for the one driver that we use. Raises BadAddress."""
+    example = "postgresql://user:password@host:5432/database"
+    try:
+        url = make_url(text.strip())
+    except (ArgumentError, ValueError) as error:
+        raise BadAddress(f"DATABASE_URL is no address of a database; one looks like {example}.") from error
+    kind = url.get_backend_name()
+    if kind not in {"postgres", "postgresql"}:
+        raise BadAddress(f"DATABASE_URL names a database of kind {kind}; only Postgres will do, such as {example}.")
+    return url.set(drivername=DRIVER)
 
 
 class Unstorable(InvalidInput):
     """The request holds characters or numbers that cannot be stored"""
+
+
+class RuleBroken(InvalidInput):
+    """The request breaks a rule of the tables"""
+
+
+def rule_of(error: IntegrityError) -> str:
+    """The constraint that a row broke, or the column that it left empty."""
+    diag = getattr(error.orig, "diag", None)
+    return getattr(diag, "constraint_name", None) or getattr(diag, "column_name", None) or "of its table"
 
 
 class Database:
@@ -42,7 +66,8 @@ class Database:
     async def transaction(self) -> AsyncIterator[AsyncConnection]:
         """Commits when the block ends, rolls everything back when it raises (jobs of the queue included).
 
-        Raises DatabaseUnavailable when the server is away, Unstorable when it refuses a value (such as a NUL character).
+        Raises DatabaseUnavailable when the server is away, Unstorable when it refuses a value (such as a NUL character),
+        RuleBroken naming the rule when a row breaks one.
         """
         try:
             async with self.engine.begin() as connection:
@@ -56,6 +81,11 @@ class Database:
             raise
         except (DataError, UnicodeEncodeError) as error:
             raise Unstorable("The request holds a character or a number that cannot be stored.") from error
+        except IntegrityError as error:
+            # A body should have been refused before; the trace tells where, and whoever sent it gets no 500.
+            rule = rule_of(error)
+            logger.warning("a row broke %s", rule, exc_info=error)
+            raise RuleBroken(f"This cannot be stored: it breaks the rule {rule}.") from error
         except DBAPIError as error:
             if error.connection_invalidated:
                 raise DatabaseUnavailable() from error

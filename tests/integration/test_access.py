@@ -53,9 +53,14 @@ async def test_a_scope_opens_what_it_names(public: Service, scopes: tuple[str, .
 
 
 async def test_a_refusal_names_the_scope(service: Service) -> None:
-    """Catches "403 Forbidden" and nothing else."""
+    """Catches "403 Forbidden" and nothing else, and words that make no sentence."""
     answer = await service.submit(headers=await service.token("read"))
-    assert answer.json()["detail"] == "This token may read but not submit. A token with scope submit is needed."
+    assert answer.json()["detail"] == "This token is for reading runs; submitting runs takes a token with the scope submit."
+    answer = await service.submit(headers=service.runner)
+    assert answer.json()["detail"] == "This token is for runners; submitting runs takes a token with the scope submit."
+    answer = await service.ask_lease(headers=service.admin)
+    said = "This token is for reading runs and submitting runs and administering the service"
+    assert answer.json()["detail"] == f"{said}; leasing and measuring runs takes a token with the scope runner."
 
 
 async def test_revoked_and_unknown_tokens(service: Service) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import csv
+import html
 import io
 import json
 from typing import Any
@@ -96,7 +97,14 @@ async def test_the_table_refuses_a_figure_without_language_or_tokenizer(service:
         ("/api/v1/runs/999/report", 404, "no-such-run"),
         ("/api/v1/runs/999/events", 404, "no-such-run"),
         ("/api/v1/runs/abc", 422, "invalid-input"),
-        ("/api/v1/runs/99999999999999999999999", 422, "invalid-input"),
+        ("/api/v1/runs/99999999999999999999999", 404, "no-such-run"),
+        ("/api/v1/runs/9223372036854775808/report", 404, "no-such-run"),
+        ("/api/v1/runs/9223372036854775808/report.csv", 404, "no-such-run"),
+        ("/api/v1/runs/99999999999999999999999/events", 404, "no-such-run"),
+        ("/api/v1/runs/99999999999999999999999/facts", 404, "no-such-run"),
+        ("/api/v1/runs/99999999999999999999999/figures/acceptance_rate", 404, "no-such-run"),
+        ("/api/v1/runs/0", 404, "no-such-run"),
+        ("/api/v1/comparisons?runs=1,99999999999999999999999", 404, "no-such-run"),
         ("/api/v1/runs?limit=0", 422, "invalid-input"),
         ("/api/v1/runs?langauge=ru", 422, "invalid-input"),
         ("/api/v1/comparisons?runs=1", 422, "invalid-input"),
@@ -116,6 +124,57 @@ async def test_every_error_is_a_problem(service: Service, path: str, status: int
     assert problem["status"] == status
     assert problem["title"]
     assert problem["detail"]
+
+
+@pytest.mark.parametrize("number", [0, 2**53 + 1, 10**20])
+async def test_no_such_run_is_said_alike_everywhere(service: Service, number: int) -> None:
+    """Catches a large number that is blamed for its size where there is simply no such run."""
+    answers = [await service.get(f"/api/v1/runs/{number}"), await service.client.post(f"/api/v1/runs/{number}/cancel", headers=service.admin)]
+    assert [(answer.status_code, answer.json()["detail"]) for answer in answers] == [(404, f"There is no run {number}. There are no runs yet.")] * 2
+    page = await service.get(f"/runs/{number}", accept="text/html")
+    assert (page.status_code, f"There is no run {number}." in page.text) == (404, True)
+
+
+@pytest.mark.parametrize(
+    ("runs", "said"),
+    [
+        ("abc", '"abc" is no number of a run; name runs by their numbers, such as runs=41,42.'),
+        ("1,²", '"²" is no number of a run; name runs by their numbers, such as runs=41,42.'),
+        ("-1,2", '"-1" is no number of a run; name runs by their numbers, such as runs=41,42.'),
+        ("1,2,3,4,5,6,7,8,9", "At most 8 runs can be compared at once; these are 9."),
+    ],
+)
+async def test_page_and_api_read_the_runs_of_a_comparison_alike(service: Service, runs: str, said: str) -> None:
+    """Catches a permalink whose twin is refused, and a refusal that does not say what is wrong."""
+    for path in (
+        f"/api/v1/comparisons?runs={runs}",
+        f"/api/v1/comparisons.csv?runs={runs}",
+        "/api/v1/comparisons?runs=" + "&runs=".join(runs.split(",")),
+    ):
+        answer = await service.get(path)
+        assert (answer.status_code, answer.json()["detail"]) == (422, said)
+    page = await service.get(f"/compare?runs={runs}", accept="text/html")
+    assert (page.status_code, said in html.unescape(page.text)) == (422, True)
+
+
+async def test_eight_runs_are_compared_and_each_counts_once(service: Service) -> None:
+    """Catches a limit that counts a run twice."""
+    await service.offer()
+    runs = ",".join([str(await service.run()) for _ in range(8)])
+    answer = await service.get(f"/api/v1/comparisons?runs={runs},1,2")
+    assert (answer.status_code, answer.json()["detail"].startswith("Run 1 is queued.")) == (409, True)
+    assert (await service.get(f"/compare?runs={runs},1,2", accept="text/html")).status_code == 200
+    alone = (await service.get("/api/v1/comparisons?runs=1,1")).json()
+    assert alone["detail"] == "A comparison is of 2 to 8 different runs; this names run 1 alone."
+
+
+async def test_a_part_that_is_not_there_is_named_in_words(service: Service) -> None:
+    """Catches a dictionary where a person should read which parts there are."""
+    run = await service.finished()
+    answer = await service.get(f"/api/v1/runs/{run}/figures/acceptance_rate?profile=x")
+    assert answer.status_code == 404
+    assert answer.json()["detail"].startswith(f'Run {run} has no acceptance_rate of profile "x". It has: the whole run; profile "')
+    assert "{" not in answer.json()["detail"]
 
 
 async def test_method_and_body_errors_are_problems_too(service: Service) -> None:

@@ -187,7 +187,7 @@ async def test_full_precision_needs_no_pass_for_losslessness(service: Service) -
 async def test_what_comes_once_comes_once(service: Service, again: AnyFact, together: bool) -> None:
     """Catches a second environment, pre-flight or warm-up that replaces the first: what was measured under one would be told of the other."""
     attempt = await leased(service)
-    first = [factories.environment_fact(), factories.preflight_fact(), factories.warmup_fact(), factories.trial_fact()]
+    first: list[AnyFact] = [factories.environment_fact(), factories.preflight_fact(), factories.warmup_fact(), factories.trial_fact()]
     if not together:
         await attempt.send(0, first)
     answer = await attempt.send(int(not together), [*first, again] if together else [again])

@@ -17,7 +17,7 @@ from sqlalchemy import URL, CheckConstraint, text
 
 from app.domain.facts import RequestFact, TrialFact
 from app.storage import host
-from app.storage.database import Database, address
+from app.storage.database import BadAddress, Database, RuleBroken, address
 from app.storage.embedded import EmbeddedPostgres
 from app.storage.fact_tables import requests, trials
 from app.storage.host import EmbeddedError
@@ -73,7 +73,7 @@ async def test_two_processes_may_migrate_at_once(postgres: EmbeddedPostgres) -> 
     code = """
 import asyncio, sys
 from app.storage import host
-from app.storage.database import Database, address
+from app.storage.database import BadAddress, Database, RuleBroken, address
 from app.storage.migrate import migrate
 asyncio.run(migrate(Database(address(sys.argv[1]))))
 """
@@ -202,6 +202,32 @@ postgres.stop()
     done = subprocess.run([sys.executable, "-c", code, str(folder)], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (0, "bezmen\n"), done.stderr
     assert (folder / "own").stat().st_mode & 0o777 == 0o700
+
+
+@pytest.mark.parametrize(
+    ("query", "rule"),
+    [
+        ("INSERT INTO tokenizers (fingerprint, name, vocabulary) VALUES ('x', 'x', 1)", "fingerprint_is_sha256"),
+        ("INSERT INTO tokenizers (fingerprint, name, vocabulary) VALUES (repeat('0', 64), NULL, 1)", "name"),
+        ("INSERT INTO events (run_id, kind, actor, body) VALUES (99, 'x', 'x', '{}')", "fk_events_run_id_runs"),
+    ],
+)
+async def test_a_row_that_breaks_a_rule_is_no_fault_of_ours(database: Database, query: str, rule: str) -> None:
+    """Catches a body that got as far as the tables and ends in a 500; the answer names the rule."""
+    with pytest.raises(RuleBroken, match=rule) as caught:
+        async with database.transaction() as connection:
+            await connection.execute(text(query))
+    assert caught.value.status == 422
+
+
+@pytest.mark.parametrize(
+    ("given", "said"), [("garbage", "is no address"), ("postgres://h:port/x", "is no address"), ("mysql://h/secret", "kind mysql")]
+)
+def test_addresses_that_are_none(given: str, said: str) -> None:
+    """Catches a MySQL that is spoken to in the tongue of Postgres, and a password in a log."""
+    with pytest.raises(BadAddress, match=said) as caught:
+        address(given)
+    assert "secret" not in str(caught.value)
 
 
 def test_addresses_as_people_write_them() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from app.domain.spec import RunSpec
 from app.runs import store
-from app.storage.database import Database
+from app.storage.database import Database, RuleBroken
 from tests import factories
 from tests.integration.conftest import Service
 
@@ -67,7 +67,7 @@ async def test_rollback_leaves_neither_run_nor_job(database: Database) -> None:
     assert counts == [0, 0, 0]
 
 
-@pytest.mark.parametrize("absent", ["missing", None, ""])
+@pytest.mark.parametrize("absent", ["missing", None, "", " ", "\t\n"])
 @pytest.mark.parametrize(("field", "sentence"), [("language", "Enter a tag such as ru or en"), ("tokenizer", "which tokenizer was used")])
 async def test_no_run_without_language_or_tokenizer(service: Service, field: str, sentence: str, absent: str | None) -> None:
     """Catches the one thing that this service exists to refuse."""
@@ -100,7 +100,7 @@ async def test_the_table_itself_refuses_a_run_without_them(service: Service, col
     await service.offer()
     run = await service.run()
     for value in ("NULL", "' '"):
-        with pytest.raises(Exception, match=column):
+        with pytest.raises(RuleBroken, match=f"{column}|ck_runs_spec_agrees"):
             await service.sql(f"UPDATE runs SET {column} = {value} WHERE id = {run}")
 
 

@@ -9,8 +9,8 @@ from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import Response
 
 from app.comparisons.service import Comparisons, comparisons_service
+from app.comparisons.service import ids as named
 from app.domain.status import FINAL
-from app.errors import InvalidInput
 from app.reports.figures import fertility, forest, positions, profiles, throughput
 from app.reports.figures.base import Table
 from app.reports.format import say
@@ -26,7 +26,6 @@ from app.web.preferences import locale_of
 from app.web.render import page
 
 router = APIRouter(include_in_schema=False)
-MOST = 8
 ACCEPTANCE = "acceptance_rate"
 KEY_FIGURES = (ACCEPTANCE, "tokens_per_target_forward")
 
@@ -36,10 +35,10 @@ async def compare_page(
     request: Request,
     comparisons: Annotated[Comparisons, Depends(comparisons_service)],
     service: Annotated[Runs, Depends(runs_service)],
-    runs: Annotated[list[str], Query(max_length=MOST)] = [],  # noqa: B006
+    runs: Annotated[list[str], Query(max_length=100)] = [],  # noqa: B006
     position: str = "at",
 ) -> Response:
-    ids, locale = _ids(runs), locale_of(request)
+    ids, locale = named(runs), locale_of(request)
     if len(ids) < 2:
         return page(request, "compare_choose.html", chosen=ids)
     states = [await service.get(id) for id in ids]
@@ -70,14 +69,6 @@ class Judged:
 def judged(report: Report, locale: str) -> Judged:
     kind, speedup = speedup_of(report.headline, locale), find(report, report.headline, locale)
     return Judged(report, is_refused(report), kind, speedup, find(report, ACCEPTANCE, locale))
-
-
-def _ids(asked: Sequence[str]) -> list[int]:
-    """`runs=41,42` and `runs=41&runs=42` are the same. Raises InvalidInput for what is no number."""
-    texts = [text for item in asked for text in item.split(",") if text.strip()]
-    if not all(text.strip().isdigit() and len(text.strip()) < 16 for text in texts) or len(texts) > MOST:
-        raise InvalidInput(f"Name up to {MOST} runs by their numbers, for example /compare?runs=41,42.")
-    return list(dict.fromkeys(int(text) for text in texts))
 
 
 def address(ids: Sequence[int], **more: str) -> str:
