@@ -65,7 +65,8 @@ class Metric:
     """One figure of definitions § 2.
 
     `needs` names the columns without which it is absent. `scale` says how runs are contrasted: shares by difference, ratios by quotient, None
-    not at all; `sums` or `pairs` hold what is then compared prompt by prompt. `compute` gives the readings. `speed` marks what a clock measured.
+    not at all; `sums` or `pairs` hold what is then compared prompt by prompt. `compute` gives the readings. `speed` marks what a clock measured;
+    `least_load` is the number of requests at a time from which on there is such a figure.
     """
 
     id: str
@@ -80,3 +81,4 @@ class Metric:
     sums: Callable[[Frames], list[Sums]] | None = None
     pairs: Callable[[Frames], list[Pairs]] | None = None
     speed: bool = False
+    least_load: int = 1

@@ -15,10 +15,15 @@ if len(METRICS) != len(_FOUND):
 
 
 def readings(frames: Frames) -> Iterator[tuple[Metric, Reading]]:
-    """Every reading of every figure, in the catalogue's order."""
-    for metric in METRICS.values():
+    """Every reading of every figure of the frames' load, in the catalogue's order."""
+    for metric in of_load(frames.concurrency):
         for reading in metric.compute(frames):
             yield metric, reading
+
+
+def of_load(concurrency: int) -> list[Metric]:
+    """The figures that a run with so many requests at a time may have."""
+    return [metric for metric in METRICS.values() if metric.least_load <= concurrency]
 
 
 def key_of(id: str, part: Mapping[str, str]) -> str:
@@ -26,6 +31,9 @@ def key_of(id: str, part: Mapping[str, str]) -> str:
     return f"{id}[{','.join(part.values())}]" if part else id
 
 
-def points(requests: Sequence[RequestFact], trials: Iterable[TrialFact] = (), *, sampled: bool = False) -> dict[str, float | None]:
+def points(
+    requests: Sequence[RequestFact], trials: Iterable[TrialFact] = (), *, sampled: bool = False, concurrency: int = 1
+) -> dict[str, float | None]:
     """Bare values by id and part, for the toy and for tests. They carry no passport, so no report, page or export is made of them."""
-    return {key_of(metric.id, reading.part): reading.pooled.point for metric, reading in readings(from_facts(requests, trials, sampled=sampled))}
+    frames = from_facts(requests, trials, sampled=sampled, concurrency=concurrency)
+    return {key_of(metric.id, reading.part): reading.pooled.point for metric, reading in readings(frames)}

@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 
 from app.domain.counts import Counts
 from app.domain.facts import RequestFact, TrialFact
+from app.metrics.window import windows
 
 COUNTS = ("drafted", "verified", "accepted", "rounds", "undrafted", "prefill_tokens", "emitted", "discarded_bonus", "longest_draft")
 TEXT = ("prompt_tokens", "prompt_characters", "prompt_words", "output_characters", "output_words")
 PASSES = ("draft_layer_passes", "verify_layer_passes", "prefill_layer_passes")
 TIMES = ("seconds", "ttft", "decode_seconds", "decode_tokens")
 Array = NDArray[np.float64]
-DONE = ("eos", "length", "stop")
 
 NUMBERS = (*COUNTS, *TEXT, *PASSES, *TIMES, "text_tokens")
 
@@ -33,24 +33,29 @@ TRIAL_COLUMNS = ["arm", "purpose", "trial", "block", "forwards", "contended"]
 @dataclass(frozen=True)
 class Frames:
     """`requests`: a row a request (or a row of totals over `requests` of them); `rounds`: a row a verification step that carried a draft (or a row of
-    equal ones); `deliveries`: a row a delivery after a request's first; `trials`: a row a trial. `sampled`: repeats differ, so all of them count."""
+    equal ones); `deliveries`: a row a delivery after a request's first; `trials`: a row a trial; `windows`: a row a trial under load
+    (app.metrics.window). `sampled`: repeats differ, so all of them count. `concurrency`: requests at a time."""
 
     requests: pd.DataFrame
     rounds: pd.DataFrame
     deliveries: pd.DataFrame
     trials: pd.DataFrame
+    windows: pd.DataFrame
     sampled: bool = False
+    concurrency: int = 1
     totals: bool = False
 
 
-def from_facts(requests: Sequence[RequestFact], trials: Iterable[TrialFact] = (), *, sampled: bool = False) -> Frames:
+def from_facts(requests: Sequence[RequestFact], trials: Iterable[TrialFact] = (), *, sampled: bool = False, concurrency: int = 1) -> Frames:
     """Frames over everything that a run measured; figures select arm, purpose and trial themselves (app.metrics.select)."""
     return Frames(
         requests=_frame([_request(fact) for fact in requests], REQUEST_COLUMNS, NUMBERS),
         rounds=_rounds(requests),
         deliveries=_deliveries(requests),
         trials=_frame([_trial(fact) for fact in trials], TRIAL_COLUMNS, ("forwards",)),
+        windows=windows(requests, concurrency),
         sampled=sampled,
+        concurrency=concurrency,
     )
 
 
@@ -67,6 +72,7 @@ def from_counts(counts: Counts) -> Frames:
         rounds=_frame(_rounds_of(counts), ROUND_COLUMNS, ("depth", "verified", "rounds")),
         deliveries=empty.deliveries,
         trials=empty.trials,
+        windows=empty.windows,
         totals=True,
     )
 

@@ -3,10 +3,8 @@
 import pandas as pd
 
 from app.domain.sentence import Sentence, plain
-from app.metrics.frame import DONE, Frames
-
-# What took less than any clock can tell was not timed; as a divisor it would be an endless speed.
-LEAST_SECONDS = 1e-9
+from app.metrics.frame import Frames
+from app.metrics.terms import DONE, LEAST_SECONDS
 
 
 def headline(frames: Frames, arm: str) -> pd.DataFrame:

@@ -6,10 +6,13 @@ from app.domain.estimate import Estimate
 from app.domain.sentence import Sentence, plain
 from app.metrics.base import Pairs, Reading
 from app.metrics.frame import Frames
-from app.metrics.select import LEAST_SECONDS, counted, paired, why_untimed
+from app.metrics.select import counted, paired, why_untimed
 from app.metrics.sums import missing, total
+from app.metrics.terms import LEAST_SECONDS
 from app.statistics import clusters
 from app.statistics.pairs import noise_floor, speedup
+
+UNDER_LOAD = plain("Under load, times of single requests are distributions, never ratios of pairs.")
 
 
 def end_to_end_pairs(frames: Frames) -> pd.DataFrame:
@@ -55,6 +58,8 @@ def readings(frames: Frames, table: pd.DataFrame, over_all: Estimate, *, left_ou
 
 
 def end_to_end(frames: Frames) -> list[Reading]:
+    if frames.concurrency > 1:
+        return [missing(UNDER_LOAD)]
     table = end_to_end_pairs(frames)
     if table.empty:
         return [missing(why_unpaired(frames))]
@@ -64,6 +69,8 @@ def end_to_end(frames: Frames) -> list[Reading]:
 
 
 def decode(frames: Frames) -> list[Reading]:
+    if frames.concurrency > 1:
+        return [missing(UNDER_LOAD)]
     table = decode_pairs(frames)
     if table.empty:
         return [missing(why_unpaired(frames))]

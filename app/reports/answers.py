@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from app.domain.facts import Arm, Purpose, RequestFact
-from app.metrics.frame import DONE
+from app.metrics.terms import DONE
 
 FEWEST_LETTERS = 40
 

@@ -8,8 +8,7 @@ from app.domain.facts import RequestFact
 from app.domain.passport import Passport, issue
 from app.domain.sentence import Sentence, plain
 from app.domain.status import FINAL, RunState
-from app.metrics.catalogue import METRICS
-from app.metrics.frame import Frames, from_facts
+from app.metrics.frame import Frames
 from app.reports import gates, headline
 from app.reports.answers import judged, shares_by_language
 from app.reports.cells import cells, refusing, unmeasured, without_passport
@@ -17,7 +16,7 @@ from app.reports.losslessness import losslessness
 from app.reports.machine import hardware_digest
 from app.reports.notes import notes
 from app.reports.prompts import prompt_rows
-from app.reports.record import RunRecord
+from app.reports.record import RunRecord, frames_of
 from app.reports.report import Gate, Losslessness, Report
 from app.statistics.verdict import Evidence, Verdict
 from app.statistics.wording import Subject, decide
@@ -36,8 +35,7 @@ ALONE = Family()
 
 def build(record: RunRecord, family: Family = ALONE) -> Report:
     """The report of a run in any state. Only a succeeded run gets a verdict; what a failed one measured is shown without."""
-    sampled = record.spec.sampling.temperature > 0
-    frames = from_facts(record.requests, record.trials, sampled=sampled)
+    frames = frames_of(record)
     found = _losslessness(record)
     passport = _passport(record)
     run_gates = _gates(record, found, None) if record.requests else ()
@@ -126,9 +124,9 @@ def _gates(record: RunRecord, found: Sequence[Losslessness], profile: str | None
 
 def _cells(record: RunRecord, frames: Frames, passport: Passport | None, found: Sequence[Losslessness]) -> list[Cell]:
     if not record.requests:
-        return unmeasured(_unfinished(record) or plain("Nothing was measured."))
+        return unmeasured(_unfinished(record) or plain("Nothing was measured."), frames.concurrency)
     if passport is None:
-        return without_passport(_missing(record)[0])
+        return without_passport(_missing(record)[0], frames.concurrency)
     whole = _gates(record, found, None)
     if any(gate.name == "unknown language" and gate.refused for gate in whole):
         # The passport of the run lacks the language of its answers, and every profile's figure carries that passport.
@@ -140,11 +138,7 @@ def _cells(record: RunRecord, frames: Frames, passport: Passport | None, found: 
             by_profile[profile] = _gates(record, found, profile)
         return by_profile[profile]
 
-    shown = cells(frames, passport, gates_of)
-    if record.spec.load.concurrency == 1:
-        return shown
-    pairwise = {id for id, metric in METRICS.items() if metric.pairs is not None}
-    return [headline.no_throughput(), *(headline.under_load(cell.id) if cell.id in pairwise else cell for cell in shown)]
+    return cells(frames, passport, gates_of)
 
 
 def _verdict(record: RunRecord, frames: Frames, shown: Sequence[Cell], run_gates: Sequence[Gate], chosen: str, family: Family) -> Verdict:

@@ -6,7 +6,7 @@ from app.domain.estimate import Absent, Cell, Figure, Refusal
 from app.domain.passport import Passport
 from app.domain.sentence import Sentence, plain
 from app.metrics.base import Metric, Reading
-from app.metrics.catalogue import METRICS, readings
+from app.metrics.catalogue import of_load, readings
 from app.metrics.frame import Frames
 from app.reports.gates import REMEDIES
 from app.reports.report import Gate
@@ -43,13 +43,13 @@ def refusing(gates: Sequence[Gate]) -> Gate | None:
     return next((gate for gate in gates if gate.refused), None)
 
 
-def without_passport(field: str) -> list[Cell]:
+def without_passport(field: str, concurrency: int) -> list[Cell]:
     """What stands in place of every figure of a run that does not say `field`."""
-    return [Refusal(id=id, field=field, reason=_NAMELESS[field], remedy=REMEDIES[field]) for id in METRICS]
+    return [Refusal(id=metric.id, field=field, reason=_NAMELESS[field], remedy=REMEDIES[field]) for metric in of_load(concurrency)]
 
 
-def unmeasured(reason: Sentence) -> list[Cell]:
-    return [Absent(id=id, reason=reason) for id in METRICS]
+def unmeasured(reason: Sentence, concurrency: int) -> list[Cell]:
+    return [Absent(id=metric.id, reason=reason) for metric in of_load(concurrency)]
 
 
 _NAMELESS: dict[str, Sentence] = {

@@ -4,12 +4,11 @@ from collections.abc import Sequence
 
 from app.domain.estimate import Counted, Figure
 from app.domain.sentence import plain
-from app.metrics.frame import from_facts
 from app.reports.answer import answer, question
 from app.reports.axes import differences
 from app.reports.build import Family, build
-from app.reports.contrasts import Side, contrasts, pair_names, refused_sides
-from app.reports.record import RunRecord
+from app.reports.contrasts import Side, contrasts, pair_names, refused_sides, unpaired
+from app.reports.record import RunRecord, frames_of
 from app.reports.report import Comparison, Contrast, Difference, Report
 from app.statistics.family import still_pay
 
@@ -40,13 +39,12 @@ def compare(records: Sequence[RunRecord]) -> Comparison:
         differences=seen.fields,
         agreeing=seen.agreeing,
         contrasts=tuple(found),
-        refused=(*refused_sides(reports), *seen.forbidden.values()),
+        refused=(*refused_sides(reports), *seen.forbidden.values(), *unpaired(reports)),
     )
 
 
 def _side(record: RunRecord, report: Report, *, parallel: bool) -> Side:
-    frames = from_facts(record.requests, record.trials, sampled=record.spec.sampling.temperature > 0)
-    return Side(frames, report, pair_names(record, parallel=parallel))
+    return Side(frames_of(record), report, pair_names(record, parallel=parallel))
 
 
 def _incomparable(reports: Sequence[Report]) -> Comparison:

@@ -14,6 +14,7 @@ from app.reports.axes import Scope
 from app.reports.record import RunRecord
 from app.reports.report import Contrast, Report
 from app.statistics.differences import product_quotient, quotient_of_pairs, share_difference
+from app.statistics.verdict import OF_TRIAL_PAIRS
 
 
 @dataclass(frozen=True)
@@ -104,6 +105,13 @@ def refused_sides(reports: Sequence[Report]) -> list[Sentence]:
         elif gate is not None:
             said.append(_refused(report, gate.failing, gate.n) if gate.name == "degenerate" else plain_reason(report, gate.name))
     return said
+
+
+def unpaired(reports: Sequence[Report]) -> list[Sentence]:
+    """Why the speed-ups of the first two runs are not contrasted, where trial pairs carry one of them."""
+    if not any(report.headline in OF_TRIAL_PAIRS for report in reports[:2]):
+        return []
+    return [plain("Speed-ups of throughput are not contrasted: a trial pair of one run has no twin among those of another.")]
 
 
 def _refused(report: Report, failing: int, n: int) -> Sentence:

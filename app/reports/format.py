@@ -129,10 +129,12 @@ def estimate(unit: str, found: Estimate, locale: str = "en") -> Printed | None:
     return None if found.point is None else number(unit, found.point, found.low, found.high, locale)
 
 
+_TRIAL_PAIRS = both("%(n)s trial pair", "%(n)s trial pairs")
 _NOUNS = {
     "prompts": both("%(n)s prompt", "%(n)s prompts"),
     "parallel pairs": both("%(n)s parallel pair", "%(n)s parallel pairs"),
-    "trial pairs": both("%(n)s trial pair", "%(n)s trial pairs"),
+    "trial pairs": _TRIAL_PAIRS,
+    "trial_pairs": _TRIAL_PAIRS,
     "requests": both("%(n)s request", "%(n)s requests"),
     "rounds": both("%(n)s round", "%(n)s rounds"),
     "runs": both("%(n)s run", "%(n)s runs"),

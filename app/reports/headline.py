@@ -1,7 +1,7 @@
 """Which figure a run is judged by, and on what evidence."""
 
-from app.domain.estimate import Absent, Cell, Estimate, Figure
-from app.domain.sentence import plain
+from app.domain.estimate import Cell, Estimate, Figure
+from app.metrics import load
 from app.metrics.frame import Frames
 from app.metrics.select import headline as measured
 from app.metrics.select import paired, void_blocks
@@ -33,7 +33,7 @@ def estimate_of(cell: Cell | None) -> Estimate | None:
 
 def noise_floor(frames: Frames, headline: str) -> Estimate | None:
     """Plain against plain, in the quantity of the headline."""
-    return None if headline == THROUGHPUT else plain_against_plain(frames, decode_only=headline == DECODE)
+    return load.plain_against_plain(frames) if headline == THROUGHPUT else plain_against_plain(frames, decode_only=headline == DECODE)
 
 
 def blocks_of(frames: Frames) -> tuple[int, int]:
@@ -48,12 +48,3 @@ def has_plain(frames: Frames) -> bool:
 
 def passes_used(frames: Frames) -> int:
     return int(paired(frames)["trial"].nunique())
-
-
-def under_load(id: str) -> Absent:
-    """What stands for a speed-up of pairs where several requests run at once."""
-    return Absent(id=id, reason=plain("Under load, times of single requests are distributions, never ratios of pairs."))
-
-
-def no_throughput() -> Absent:
-    return Absent(id=THROUGHPUT, reason=plain("The speed-up of throughput needs trials with a steady window, which were not measured."))

@@ -4,6 +4,7 @@ from app.domain.facts import EnvironmentFact, FinishFact, PreflightFact, Request
 from app.domain.spec import RunSpec
 from app.domain.status import RunState
 from app.domain.value import Value
+from app.metrics.frame import Frames, from_facts
 
 
 class RunRecord(Value):
@@ -18,3 +19,9 @@ class RunRecord(Value):
     requests: tuple[RequestFact, ...] = ()
     trials: tuple[TrialFact, ...] = ()
     finish: FinishFact | None = None
+
+
+def frames_of(record: RunRecord) -> Frames:
+    """What every figure of a run is computed from."""
+    spec = record.spec
+    return from_facts(record.requests, record.trials, sampled=spec.sampling.temperature > 0, concurrency=spec.load.concurrency)

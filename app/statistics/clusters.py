@@ -27,8 +27,12 @@ def residual_error(numerator: Array, denominator: Array) -> float:
     return math.sqrt(m / (m - 1) * float(residuals @ residuals)) / float(denominator.sum())
 
 
-def too_few(carrying: int, *, totals: bool = False) -> Sentence | None:
+def too_few(carrying: int, *, totals: bool = False, counted: Counted = "prompts") -> Sentence | None:
     """Why that many clusters give no interval, or None when they are enough."""
+    if counted == "trial pairs":
+        return reasons.few_trial_pairs(carrying) if carrying < reasons.FEWEST_TRIAL_PAIRS else None
+    if counted == "blocks":
+        return reasons.few_blocks(carrying) if carrying < reasons.FEWEST_BLOCKS else None
     if totals:
         return reasons.totals_only()
     if carrying == 1:
@@ -96,12 +100,12 @@ def product(terms: Sequence[tuple[Array, int]], *, counted: Counted = "prompts")
         return Estimate(point=None, n=n, counted=counted, reason=reasons.nothing_to_divide_by())
     point = math.prod(total**power for total, (_, power) in zip(sums, terms, strict=True))
     carrying = int(np.all([values > 0 for values, power in terms if power < 0], axis=0).sum())
-    reason = too_few(carrying) or (reasons.nothing_counted() if point == 0 else None)
+    reason = too_few(carrying, counted=counted) or (reasons.nothing_counted() if point == 0 else None)
     if reason is not None:
         return Estimate(point=point, n=n, counted=counted, reason=reason)
     error = influence_error(influences(terms))
     if _none(error, 1.0):
-        return Estimate(point=point, n=n, counted=counted, reason=reasons.no_spread())
+        return Estimate(point=point, n=n, counted=counted, reason=_no_spread(counted))
     half = quantile(LEVEL, carrying - 1) * error
     return Estimate(point=point, low=point * math.exp(-half), high=point * math.exp(half), n=n, counted=counted)
 
@@ -139,14 +143,18 @@ def geometric_mean(values: Sequence[float] | Array, *, offset: float = 0.0, coun
     logs = np.log(found)
     middle = float(logs.mean())
     point = offset + math.exp(middle)
-    reason = too_few(n)
+    reason = too_few(n, counted=counted)
     error = 0.0 if reason else float(logs.std(ddof=1)) / math.sqrt(n)
     if reason is None and _none(error, 1.0):
-        reason = reasons.no_spread()
+        reason = _no_spread(counted)
     if reason is not None:
         return Estimate(point=point, n=n, counted=counted, reason=reason)
     half = quantile(LEVEL, n - 1) * error
     return Estimate(point=point, low=offset + math.exp(middle - half), high=offset + math.exp(middle + half), n=n, counted=counted)
+
+
+def _no_spread(counted: Counted) -> Sentence:
+    return reasons.no_spread_of_trials() if counted in ("trial pairs", "blocks") else reasons.no_spread()
 
 
 def _none(error: float, scale: float) -> bool:

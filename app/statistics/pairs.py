@@ -1,4 +1,5 @@
-"""Speed at load 1: one prompt is one pair, its arms measured back to back, the order swapped in the next pass (definitions § 3).
+"""Speed-ups over pairs (definitions § 3). At load 1 a prompt is a pair: its arms measured back to back, the order swapped in the next pass.
+Under load two neighbouring trials of a block are one.
 
 Prompts are not bootstrapped: noise shared by a whole trial is invisible to that. Inside a pair the shared noise cancels.
 """
@@ -23,6 +24,19 @@ def noise_floor(first_seconds: Sequence[float] | Array, second_seconds: Sequence
     noise, so an interval without 1 says that the place in the pair matters here, that is, that the bench is not level.
     """
     return geometric_mean(quotients(first_seconds, second_seconds))
+
+
+def throughput_speedup(speculative: Sequence[float] | Array, plain: Sequence[float] | Array) -> Estimate:
+    """The geometric mean over trial pairs of speculative ÷ plain tokens per second, t on the log. Both `[trial pairs]`.
+
+    Repeats of the same prompts are what varies, so it speaks of these prompts.
+    """
+    return geometric_mean(quotients(speculative, plain), counted="trial pairs").model_copy(update={"scope": "these prompts"})
+
+
+def throughput_floor(first: Sequence[float] | Array, second: Sequence[float] | Array) -> Estimate:
+    """Plain against plain under load: per block tokens per second of the plain trial that ran first in its pair ÷ of the one that ran second."""
+    return geometric_mean(quotients(first, second), counted="blocks").model_copy(update={"scope": "these prompts"})
 
 
 def quotients(numerator: Sequence[float] | Array, denominator: Sequence[float] | Array) -> Array:

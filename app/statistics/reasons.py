@@ -3,6 +3,9 @@
 from app.domain.sentence import Sentence, plain
 
 FEWEST_CLUSTERS = 6
+# Clusters of other kinds from which an interval is read. Noise shared by a trial shows only between trials (tests hold both against simulation).
+FEWEST_TRIAL_PAIRS = 4
+FEWEST_BLOCKS = 3
 
 
 def totals_only() -> Sentence:
@@ -19,6 +22,14 @@ def few(n: int) -> Sentence:
     )
 
 
+def few_trial_pairs(n: int) -> Sentence:
+    return plain("No interval from %(trial_pairs)s; %(least)s are the least.", trial_pairs=n, least=FEWEST_TRIAL_PAIRS)
+
+
+def few_blocks(n: int) -> Sentence:
+    return plain("No interval from %(blocks)s; %(least)s are the least.", blocks=n, least=FEWEST_BLOCKS)
+
+
 def boundary() -> Sentence:
     return plain("No interval: a share of exactly 0% or 100% has none by this method.")
 
@@ -29,6 +40,10 @@ def nothing_counted() -> Sentence:
 
 def no_spread() -> Sentence:
     return plain("No interval: every prompt gave the same value.")
+
+
+def no_spread_of_trials() -> Sentence:
+    return plain("No interval: every trial gave the same value.")
 
 
 def nothing_to_divide_by() -> Sentence:

@@ -8,13 +8,14 @@ from app.domain.estimate import Estimate
 from app.domain.sentence import Sentence
 from app.domain.value import Value
 from app.statistics.pairs import excludes_one
-from app.statistics.reasons import FEWEST_CLUSTERS
+from app.statistics.reasons import FEWEST_CLUSTERS, FEWEST_TRIAL_PAIRS
 from app.statistics.student import quantile
 
 Outcome = Literal["pays", "does not pay", "cannot tell"]
 Cause = Literal[
     "interval",
     "few prompts",
+    "few trial pairs",
     "not level",
     "no noise floor",
     "contended",
@@ -26,9 +27,15 @@ Cause = Literal[
     "family",
 ]
 FEWEST_PROMPTS = 8
+# Figures whose clusters are trial pairs; all others are judged over prompts.
+OF_TRIAL_PAIRS = frozenset({"speedup_throughput"})
+# Two blocks hold the least number of trial pairs; each gives one plain trial against another.
+FEWEST_FLOOR_BLOCKS = FEWEST_TRIAL_PAIRS // 2
 MOST_CONTENDED = 1 / 3
 # Beyond this a number of further prompts is no advice any more.
 MOST_MORE = 100_000
+# As many as a run may hold (50 blocks); trials added after looking make a new run.
+MOST_TRIAL_PAIRS = 100
 
 
 class Verdict(Value):
@@ -64,6 +71,15 @@ class Evidence:
     family: int = 1
     still_pays: bool = True
 
+    @property
+    def of_trial_pairs(self) -> bool:
+        return self.headline in OF_TRIAL_PAIRS
+
+    @property
+    def fewest(self) -> int:
+        """The least number of prompts, or of trial pairs, that a verdict rests on."""
+        return FEWEST_TRIAL_PAIRS if self.of_trial_pairs else FEWEST_PROMPTS
+
 
 @dataclass(frozen=True)
 class Decision:
@@ -76,13 +92,13 @@ class Decision:
 
 
 def rule(seen: Evidence) -> Decision:
-    """The rules of definitions § 4. Every cause that holds is named, the strongest first; `more` only where prompts are what is missing."""
+    """The rules of definitions § 4. Every cause that holds is named, the strongest first; `more` only where prompts or trials are what is missing."""
     outcome, slower = _by_interval(seen)
     causes = tuple(cause for cause, holds in _causes(seen, outcome) if holds)
     if not causes:
         return Decision(outcome, slower=slower)
-    fixable = set(causes) <= {"interval", "few prompts", "no interval", "no noise floor"}
-    return Decision("cannot tell", causes, more=more_prompts(seen) if fixable else None)
+    fixable = set(causes) <= {"interval", "few prompts", "few trial pairs", "no interval", "no noise floor"}
+    return Decision("cannot tell", causes, more=more_clusters(seen) if fixable else None)
 
 
 def _by_interval(seen: Evidence) -> tuple[Outcome, bool]:
@@ -104,47 +120,48 @@ def _causes(seen: Evidence, outcome: Outcome) -> list[tuple[Cause, bool]]:
         ("lossy", seen.lossy),
         ("contended", seen.blocks > 0 and seen.contended > seen.blocks * MOST_CONTENDED),
         ("not level", floor is not None and excludes_one(floor)),
-        ("few prompts", measured and speedup is not None and speedup.n < FEWEST_PROMPTS),
+        ("few trial pairs" if seen.of_trial_pairs else "few prompts", measured and speedup is not None and speedup.n < seen.fewest),
         ("no interval", measured and (speedup is None or speedup.low is None)),
-        ("no noise floor", measured and speedup is not None and speedup.low is not None and not _floor_known(floor)),
+        ("no noise floor", measured and speedup is not None and speedup.low is not None and not _floor_known(seen)),
         ("family", outcome == "pays" and not seen.still_pays),
         ("interval", speedup is not None and speedup.low is not None and outcome == "cannot tell"),
     ]
 
 
-def _floor_known(floor: Estimate | None) -> bool:
+def _floor_known(seen: Evidence) -> bool:
     # Plain requests that agree to the last digit have no spread and so no interval, but they were compared.
-    return floor is not None and floor.point is not None and floor.n >= FEWEST_CLUSTERS
+    floor, least = seen.noise_floor, FEWEST_FLOOR_BLOCKS if seen.of_trial_pairs else FEWEST_CLUSTERS
+    return floor is not None and floor.point is not None and floor.n >= least
 
 
-def more_prompts(seen: Evidence) -> int | None:
-    """How many more prompts would move the whole interval to one side of 1 + margin at today's spread.
+def more_clusters(seen: Evidence) -> int | None:
+    """How many more prompts (under load trial pairs) would move the whole interval to one side of 1 + margin at today's spread.
 
     None where the point lies between 1 and 1 + margin (an effect that the margin calls too small to matter), or where the spread is unknown.
     """
     speedup = seen.speedup
     if speedup is None or speedup.point is None:
         return None
-    missing = max(FEWEST_PROMPTS - speedup.n, 0)
+    missing = max(seen.fewest - speedup.n, 0)
     if speedup.low is None or speedup.high is None:
         return missing or None
     if 1 <= speedup.point <= 1 + seen.margin:
         return None
     spread = math.log(speedup.high / speedup.low) / 2 / quantile(speedup.level, speedup.n - 1) * math.sqrt(speedup.n)
     distance = abs(math.log(speedup.point / (1 + seen.margin)))
-    needed = _settling(spread / distance, speedup.level)
+    needed = _settling(spread / distance, speedup.level, MOST_TRIAL_PAIRS if seen.of_trial_pairs else MOST_MORE)
     return None if needed is None else max(needed - speedup.n, missing) or None
 
 
-def _settling(spread: float, level: float) -> int | None:
-    """The least n with t(n−1)·spread/√n < 1; None beyond MOST_MORE."""
+def _settling(spread: float, level: float, most: int) -> int | None:
+    """The least n with t(n−1)·spread/√n < 1; None beyond `most`."""
 
     def settles(n: int) -> bool:
         return quantile(level, n - 1) * spread < math.sqrt(n)
 
-    if not settles(MOST_MORE):
+    if not settles(most):
         return None
-    low, high = 1, MOST_MORE
+    low, high = 1, most
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if settles(middle) else (middle, high)

@@ -1,13 +1,14 @@
 """The sentence of a verdict. Each case is one whole sentence or more, never glued from pieces, so that it can be translated.
 
-A placeholder named as a counted noun (`prompts`, `trials`, `requests`, `blocks`, `runs`, `pairs`) is printed with that noun; `language` is a
-BCP-47 tag and is printed as the language's name.
+A placeholder named as a counted noun (`prompts`, `trials`, `requests`, `blocks`, `runs`, `pairs`, `trial_pairs`) is printed with that noun;
+`language` is a BCP-47 tag and is printed as the language's name.
 """
 
 from dataclasses import dataclass
 
 from app.domain.estimate import Estimate
 from app.domain.sentence import Kind, Quantity, Sentence, plain
+from app.statistics import wording_load
 from app.statistics.verdict import FEWEST_PROMPTS, Cause, Decision, Evidence, Verdict, rule
 
 
@@ -52,18 +53,20 @@ def _sentence(seen: Evidence, found: Decision, subject: Subject) -> Sentence:
     if found.outcome != "cannot tell":
         return _decided(seen, found, subject)
     strongest = found.causes[0]
-    return _of_subject(strongest, subject) or _of_bench(strongest, seen) or _of_numbers(strongest, seen, found, subject)
+    said = _of_subject(strongest, seen, subject) or _of_bench(strongest, seen)
+    return said or (_of_trials if seen.of_trial_pairs else _of_numbers)(strongest, seen, found, subject)
 
 
 def _values(seen: Evidence, subject: Subject) -> dict[str, str | int | Quantity]:
     assert seen.speedup is not None
+    n = seen.speedup.n
+    counts: dict[str, str | int | Quantity] = {"trial_pairs": n} if seen.of_trial_pairs else {"prompts": n, "trials": subject.trials}
     return {
         "language": subject.language,
         "requests": subject.load,
         "drafter": subject.drafter,
         "speedup": quantity("ratio", seen.speedup),
-        "prompts": seen.speedup.n,
-        "trials": subject.trials,
+        **counts,
     }
 
 
@@ -72,11 +75,12 @@ def _decided(seen: Evidence, found: Decision, subject: Subject) -> Sentence:
     known = subject.acceptance is not None and subject.acceptance.point is not None
     if known and subject.acceptance is not None:
         values["acceptance"] = quantity("share", subject.acceptance)
+    load = seen.of_trial_pairs
     if found.outcome == "pays":
-        return _pays(values, known=known)
-    return (
-        _slower(values, known=known) if found.slower else _does_not_pay(values | {"bar": Quantity(kind="ratio", value=1 + seen.margin)}, known=known)
-    )
+        return (wording_load.pays if load else _pays)(values, known=known)
+    if found.slower:
+        return (wording_load.slower if load else _slower)(values, known=known)
+    return (wording_load.does_not_pay if load else _does_not_pay)(values | {"bar": Quantity(kind="ratio", value=1 + seen.margin)}, known=known)
 
 
 def _pays(values: dict[str, str | int | Quantity], *, known: bool) -> Sentence:
@@ -121,7 +125,7 @@ def _does_not_pay(values: dict[str, str | int | Quantity], *, known: bool) -> Se
     )
 
 
-def _of_subject(cause: Cause, subject: Subject) -> Sentence | None:
+def _of_subject(cause: Cause, seen: Evidence, subject: Subject) -> Sentence | None:
     match cause:
         case "not finished":
             return subject.unfinished or plain("The run has not finished, so nothing is decided yet.")
@@ -129,6 +133,8 @@ def _of_subject(cause: Cause, subject: Subject) -> Sentence | None:
             return plain("Acceptance only. Plain decoding was not measured, so nothing is said about speed.")
         case "refused" | "lossy":
             return subject.refusal or plain("Cannot tell: the output is refused.")
+        case "no interval" if seen.of_trial_pairs and seen.speedup is None:
+            return wording_load.no_interval()
         case "no interval":
             return plain("Cannot tell: the speed-up has no interval, and without one nothing is decided.")
         case _:
@@ -149,12 +155,21 @@ def _of_bench(cause: Cause, seen: Evidence) -> Sentence | None:
             "A quieter machine would help, more prompts would not.",
             floor=quantity("ratio", seen.noise_floor),
         )
+    if cause == "no noise floor" and seen.of_trial_pairs:
+        return wording_load.no_floor()
     if cause == "no noise floor":
         return plain(
             "Cannot tell: plain was not measured both first and second on enough prompts, so it is not known how far two equal measurements "
             "differ here."
         )
     return None
+
+
+def _of_trials(cause: Cause, seen: Evidence, found: Decision, subject: Subject) -> Sentence:
+    values = _values(seen, subject) | {"bar": Quantity(kind="ratio", value=1 + seen.margin)}
+    if cause == "few trial pairs":
+        return wording_load.few(values, seen.fewest)
+    return wording_load.family(values, seen.family) if cause == "family" else wording_load.undecided(values, found.more)
 
 
 def _of_numbers(cause: Cause, seen: Evidence, found: Decision, subject: Subject) -> Sentence:

@@ -7,7 +7,7 @@ import pytest
 from app.domain.estimate import Absent, Figure, Refusal
 from app.domain.facts import RequestFact
 from app.domain.status import RunState
-from app.metrics.catalogue import METRICS
+from app.metrics.catalogue import of_load
 from app.reports.build import build
 from app.reports.format import say
 from app.reports.record import RunRecord
@@ -95,7 +95,7 @@ def test_no_preflight_refuses_every_figure_by_the_tokenizer() -> None:
     report = build(changed(FAST, preflight=None))
     assert report.missing == ("tokenizer",)
     assert report.passport is None
-    assert [cell.id for cell in report.cells] == list(METRICS)
+    assert [cell.id for cell in report.cells] == [metric.id for metric in of_load(1)]
     assert {cell.field for cell in refused(report)} == {"tokenizer"}
     assert len(refused(report)) == len(report.cells)
     assert "tokenizer" in say(refused(report)[0].reason)
@@ -289,15 +289,6 @@ def test_no_draft_is_said_and_not_zero() -> None:
     cell = build(with_requests(FAST, idle)).find("acceptance_rate")
     assert isinstance(cell, Absent)
     assert say(cell.reason) == "No draft was made."
-
-
-def test_under_load_single_requests_make_no_pairs() -> None:
-    """Ratios of request times are for one request at a time; under load the headline is throughput, which is not measured yet."""
-    report = build(changed(FAST, spec=run_spec(load={"concurrency": 4})))
-    assert report.headline == "speedup_throughput"
-    assert isinstance(report.find("speedup_throughput"), Absent)
-    assert isinstance(report.find("speedup_end_to_end"), Absent)
-    assert report.verdict.outcome == "cannot tell"
 
 
 def test_a_report_survives_its_json() -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from app.domain.estimate import Estimate
 from app.domain.sentence import plain
-from app.statistics.verdict import MOST_MORE, Evidence, more_prompts, rule
+from app.statistics.verdict import MOST_MORE, Evidence, more_clusters, rule
 from app.statistics.wording import Subject, decide
 
 
@@ -99,8 +99,8 @@ def test_more_prompts_would_settle_it() -> None:
 
 
 def test_no_number_of_prompts_for_an_effect_inside_the_margin() -> None:
-    assert more_prompts(seen(ratio(1.01, 0.95, 1.07))) is None
-    assert more_prompts(seen(ratio(1.0200001, 0.9, 1.15))) is None, f"{MOST_MORE} prompts are no advice"
+    assert more_clusters(seen(ratio(1.01, 0.95, 1.07))) is None
+    assert more_clusters(seen(ratio(1.0200001, 0.9, 1.15))) is None, f"{MOST_MORE} prompts are no advice"
 
 
 def test_few_prompts_ask_at_least_for_the_least() -> None:

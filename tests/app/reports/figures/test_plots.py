@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from app.domain.estimate import Figure
 from app.reports.build import build
 from app.reports.compare import compare
 from app.reports.figures import fertility, forest, positions, profiles, throughput, trials
@@ -13,6 +14,7 @@ from app.reports.figures.base import Plot, ratio_axis, zero_axis
 from app.reports.report import Comparison, Report
 from app.reports.shown import Shown, find
 from tests import factories
+from tests.factories_load import load_record
 
 
 def run(number: int, language: str, **over: Any) -> Any:
@@ -197,3 +199,23 @@ def test_speed_ups_of_different_kinds_are_named(compared: Comparison) -> None:
     plot = forest.build([compared.reports[0], other], "en")
     assert [str(row[0]) for row in plot.table.rows if "noise" not in str(row[0])] == ["ru · end to end", "en · decoding"]
     assert plot.caption.startswith("Each run's own headline speed-up")
+
+
+def test_a_run_under_load_is_drawn_by_its_trial_pairs() -> None:
+    """Catches a forest that says prompts where trials were counted, and one that leaves the load's headline out."""
+    report = build(load_record(acceptance=0.9))
+    plot = forest.build([report], "en")
+    cell = report.find("speedup_throughput")
+    assert isinstance(cell, Figure)
+    assert marks(plot)[0]["x"] == [cell.pooled.point]
+    assert "6\u00a0trial\u00a0pairs" in plot.finding
+    assert plot.caption.startswith("Speed-up of throughput")
+    assert any("3\u00a0blocks" in shown.n for row in plot.table.rows for shown in row if isinstance(shown, Shown))
+    every_trial = trials.build(report, "ru")
+    assert len(every_trial.table.rows) == 12
+    assert throughput.build([report], "en").figure is not None
+
+
+def test_runs_of_two_loads_share_a_forest_under_their_names(compared: Comparison) -> None:
+    plot = forest.build([compared.reports[0], build(load_record(run=9))], "en")
+    assert [str(row[0]) for row in plot.table.rows if "noise" not in str(row[0])][1].endswith("throughput")
