@@ -6,6 +6,7 @@ FEWEST_CLUSTERS = 6
 # Clusters of other kinds from which an interval is read. Noise shared by a trial shows only between trials (tests hold both against simulation).
 FEWEST_TRIAL_PAIRS = 4
 FEWEST_BLOCKS = 3
+PAIRS_PER_BLOCK = 2
 
 
 def totals_only() -> Sentence:

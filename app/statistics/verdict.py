@@ -8,7 +8,7 @@ from app.domain.estimate import Estimate
 from app.domain.sentence import Sentence
 from app.domain.value import Value
 from app.statistics.pairs import excludes_one
-from app.statistics.reasons import FEWEST_CLUSTERS, FEWEST_TRIAL_PAIRS
+from app.statistics.reasons import FEWEST_CLUSTERS, FEWEST_TRIAL_PAIRS, PAIRS_PER_BLOCK
 from app.statistics.student import quantile
 
 Outcome = Literal["pays", "does not pay", "cannot tell"]
@@ -29,8 +29,8 @@ Cause = Literal[
 FEWEST_PROMPTS = 8
 # Figures whose clusters are trial pairs; all others are judged over prompts.
 OF_TRIAL_PAIRS = frozenset({"speedup_throughput"})
-# Two blocks hold the least number of trial pairs; each gives one plain trial against another.
-FEWEST_FLOOR_BLOCKS = FEWEST_TRIAL_PAIRS // 2
+# The blocks that hold the least number of trial pairs; each gives one plain trial against another.
+FEWEST_FLOOR_BLOCKS = FEWEST_TRIAL_PAIRS // PAIRS_PER_BLOCK
 MOST_CONTENDED = 1 / 3
 # Beyond this a number of further prompts is no advice any more.
 MOST_MORE = 100_000

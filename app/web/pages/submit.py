@@ -20,6 +20,7 @@ from app.reports.words import mark
 from app.runners_registry.schemas import Catalogue
 from app.runners_registry.service import Registry, registry_service
 from app.runs.service import Runs, runs_service
+from app.statistics.reasons import FEWEST_TRIAL_PAIRS, PAIRS_PER_BLOCK
 from app.statistics.verdict import FEWEST_PROMPTS
 from app.web.command import submit_line
 from app.web.order import HOW_LONG, LIMIT, LOAD, Order, key_of, place, prompts_of, read
@@ -181,13 +182,22 @@ def summary(order: Order, catalogue: Catalogue, locale: str) -> dict[str, Any]:
     return {"sentence": sentence, "size": size, "claims": _claims(order, prompts, locale), "lines": lines, "count": len(lines)}
 
 
+def lacking_for_speed(spec: RunSpec, prompts: int | None) -> str | None:
+    """What a verdict on speed would lack (definitions § 4); None where it may come."""
+    if spec.load.concurrency == 1:
+        return mark("no verdict on speed: fewer than 8 prompts") if prompts is not None and prompts < FEWEST_PROMPTS else None
+    if prompts is not None and prompts < 2 * spec.load.concurrency:
+        return mark("no verdict on speed: fewer than two prompts for each request at a time")
+    return mark("no verdict on speed: fewer than 4 trial pairs") if PAIRS_PER_BLOCK * spec.trials < FEWEST_TRIAL_PAIRS else None
+
+
 def _claims(order: Order, prompts: int | None, locale: str) -> list[tuple[bool, str]]:
-    few, pair = prompts is not None and prompts < FEWEST_PROMPTS, len(order.specs) > 1
-    speed = mark("no verdict on speed: fewer than 8 prompts") if few else mark("speed-up: the plain arm is included")
+    lacking, pair = lacking_for_speed(order.specs[0], prompts), len(order.specs) > 1
+    speed = lacking or mark("speed-up: the plain arm is included")
     languages = mark("languages against each other, on parallel prompts") if pair else mark("one language against another: check a second one")
     return [
         (True, gettext("acceptance: language and tokenizer are given", locale)),
-        (not few, gettext(speed, locale)),
+        (lacking is None, gettext(speed, locale)),
         (pair, gettext(languages, locale)),
         (False, gettext("until what load it pays: one load level cannot show it", locale)),
     ]

@@ -132,3 +132,64 @@ def test_the_sentence_says_why(evidence: Evidence, words: str) -> None:
     sentence = decide(evidence, SUBJECT).sentence
     assert words in sentence.text
     assert sentence.text % dict.fromkeys(sentence.values, "…")
+
+
+def pairs(point: float, low: float, high: float, n: int = 6) -> Estimate:
+    return Estimate(point=point, low=low, high=high, n=n, counted="trial pairs", scope="these prompts")
+
+
+LEVEL_BLOCKS = Estimate(point=1.0, low=0.97, high=1.03, n=3, counted="blocks", scope="these prompts")
+TWO_BLOCKS = Estimate(point=1.0, n=2, counted="blocks", reason=plain("few"))
+LOADED = Subject(drafter="ngram", language="ru", load=4, trials=6, acceptance=SUBJECT.acceptance)
+
+
+def under_load(speedup: Estimate | None = None, **over: object) -> Evidence:
+    return seen(speedup or pairs(1.2, 1.1, 1.31), **{"headline": "speedup_throughput", "noise_floor": LEVEL_BLOCKS, **over})
+
+
+@pytest.mark.parametrize(
+    ("evidence", "outcome", "causes"),
+    [
+        (under_load(), "pays", ()),
+        (under_load(pairs(1.2, 1.1, 1.31, n=4), noise_floor=TWO_BLOCKS), "pays", ()),
+        (under_load(pairs(1.2, 1.1, 1.31, n=3)), "cannot tell", ("few trial pairs",)),
+        (under_load(noise_floor=None), "cannot tell", ("no noise floor",)),
+        (under_load(noise_floor=TWO_BLOCKS.model_copy(update={"n": 1})), "cannot tell", ("no noise floor",)),
+        (under_load(noise_floor=LEVEL_BLOCKS.model_copy(update={"low": 1.01})), "cannot tell", ("not level",)),
+    ],
+)
+def test_under_load_trial_pairs_decide(evidence: Evidence, outcome: str, causes: tuple[str, ...]) -> None:
+    """Four trial pairs are the least (definitions § 4): eight, the least number of prompts, must not be asked of them, nor six clusters of blocks."""
+    found = rule(evidence)
+    assert (found.outcome, found.causes) == (outcome, causes)
+
+
+def test_more_counts_trial_pairs_within_what_a_run_holds() -> None:
+    """Too few pairs ask for the missing ones; an effect that only thousands of pairs would settle gets no number."""
+    assert rule(under_load(Estimate(point=1.5, n=2, counted="trial pairs", reason=plain("few")))).more == 2
+    assert 0 < (rule(under_load(pairs(1.1, 0.97, 1.25))).more or 0) <= 100
+    assert rule(under_load(pairs(1.03, 0.8, 1.33))).more is None
+    assert rule(seen(ratio(1.03, 0.8, 1.33))).more is not None
+
+
+@pytest.mark.parametrize(
+    ("evidence", "words"),
+    [
+        (under_load(), "Pays."),
+        (under_load(pairs(0.6, 0.55, 0.66)), "Does not pay: it is slower."),
+        (under_load(pairs(1.0, 0.99, 1.01)), "Does not pay. "),
+        (under_load(pairs(1.1, 0.97, 1.25)), "%(trial_pairs)s more would settle"),
+        (under_load(pairs(1.03, 0.8, 1.33)), "sensible number of trials"),
+        (under_load(pairs(1.2, 1.1, 1.31, n=3)), "%(trial_pairs)s are too few"),
+        (under_load(noise_floor=None), "no two blocks"),
+        (under_load(family=5, still_pays=False), "weighed together"),
+    ],
+)
+def test_the_sentence_of_a_load_never_speaks_of_prompts(evidence: Evidence, words: str) -> None:
+    """Catches `24 prompts` printed where 6 trial pairs were counted, and speed where throughput was measured."""
+    for subject in (LOADED, Subject(drafter="ngram", language="ru", load=4, trials=6)):
+        sentence = decide(evidence, subject).sentence
+        assert words in sentence.text
+        assert "prompts" not in sentence.values
+        assert "plain speed" not in sentence.text
+        assert sentence.text % dict.fromkeys(sentence.values, "…")
