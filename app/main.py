@@ -24,7 +24,7 @@ from app.runners_registry.service import Registry
 from app.runs.routes import router as runs_router
 from app.runs.service import Runs
 from app.settings import Settings
-from app.storage.database import Database, address
+from app.storage.database import Database, address, first_words
 from app.storage.embedded import EmbeddedPostgres
 from app.storage.host import EmbeddedError
 from app.storage.migrate import migrate
@@ -80,7 +80,7 @@ async def running(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
     """Database, schema, services and sweeper, up and down in this order."""
     async with contextlib.AsyncExitStack() as stack:
         database = await _database(app, stack, settings)
-        await migrate(database)
+        await _migrate(app, database)
         notifications = Notifications(database.url)
         await notifications.start()
         stack.push_async_callback(notifications.close)
@@ -103,6 +103,14 @@ async def _database(app: FastAPI, stack: contextlib.AsyncExitStack, settings: Se
         database = Database(postgres.url())
     stack.push_async_callback(database.close)
     return database
+
+
+async def _migrate(app: FastAPI, database: Database) -> None:
+    try:
+        await migrate(database)
+    except DatabaseUnavailable as error:
+        app.state.failure = f"The database of DATABASE_URL does not answer: {first_words(error)}"
+        raise
 
 
 def _start(app: FastAPI, postgres: EmbeddedPostgres) -> None:

@@ -18,9 +18,12 @@ def default_data() -> Path:
 
 
 class Settings(BaseSettings):
-    """`database_url` None means that a Postgres of our own is started under `data`. `url` and `token` are what the commands talk to."""
+    """`database_url` None means that a Postgres of our own is started under `data`. `url` and `token` are what the commands talk to.
 
-    model_config = SettingsConfigDict(env_prefix="BEZMEN_", frozen=True, extra="forbid", populate_by_name=True)
+    An empty variable counts as one that is not set.
+    """
+
+    model_config = SettingsConfigDict(env_prefix="BEZMEN_", env_ignore_empty=True, frozen=True, extra="forbid", populate_by_name=True)
 
     data: Path = Field(default_factory=default_data)
     host: str = "127.0.0.1"

@@ -1,5 +1,8 @@
 """How commands talk to a running service."""
 
+import json
+import math
+import re
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -7,9 +10,11 @@ from typing import Any
 import httpx
 import typer
 
+from app.commands.settings import USAGE, shown, usage
+from app.errors import pointer
 from app.settings import Settings
 
-USAGE, INFRASTRUCTURE = 2, 3
+INFRASTRUCTURE = 3
 PATIENCE_SECONDS = 60.0
 
 
@@ -17,8 +22,13 @@ class Client:
     """Speaks to BEZMEN_URL with BEZMEN_TOKEN, or to the service of this machine with the token that it wrote for its owner."""
 
     def __init__(self, settings: Settings) -> None:
+        """Ends the command with status 2 where the address or the token cannot be sent."""
         self._settings = settings
-        self._http = httpx.Client(base_url=settings.base_url, timeout=60, headers={"Accept": "application/json"} | _authorization(settings))
+        headers = {"Accept": "application/json"} | _authorization(settings)
+        try:
+            self._http = httpx.Client(base_url=settings.base_url, timeout=60, headers=headers)
+        except httpx.InvalidURL as error:
+            raise self._no_address() from error
 
     def get(self, path: str) -> Any:
         """Waits through a restart of the service. Ends the command with status 3 when it stays away, 2 when it refuses."""
@@ -28,29 +38,60 @@ class Client:
                 answer = self._http.get(path)
                 if answer.status_code != 503:
                     return _read(answer)
+            except httpx.UnsupportedProtocol as error:
+                raise self._no_address() from error
             except httpx.TransportError as error:
                 if time.monotonic() > until:
                     raise self._away(error) from error
             time.sleep(1)
 
-    def post(self, path: str, body: Mapping[str, Any], headers: Mapping[str, str] | None = None) -> Any:
+    def post(self, path: str, body: Mapping[str, Any], headers: Mapping[str, bytes] | None = None) -> Any:
+        """Ends the command as `get` does, but waits for nothing; also with status 2 over a number that JSON does not have."""
         try:
-            return _read(self._http.post(path, json=body, headers=headers))
+            # ASCII, because an argument may hold what has no UTF-8; the service then says which field it is.
+            content = json.dumps(body, allow_nan=False).encode()
+        except ValueError as error:
+            raise usage(f"{endless(body) or 'A number'} is not finite; NaN and infinity are no numbers of a run.") from error
+        try:
+            return _read(self._http.post(path, content=content, headers={b"Content-Type": b"application/json", **_raw(headers or {})}))
+        except httpx.UnsupportedProtocol as error:
+            raise self._no_address() from error
         except httpx.TransportError as error:
             raise self._away(error) from error
+
+    def _no_address(self) -> typer.Exit:
+        return usage(f"BEZMEN_URL cannot be {shown(self._settings.base_url)}: an address begins with http:// or https://.")
 
     def _away(self, error: Exception) -> typer.Exit:
         typer.echo(f"No service answers at {self._settings.base_url} ({error}). `bezmen serve` starts one.", err=True)
         return typer.Exit(INFRASTRUCTURE)
 
 
+def _raw(headers: Mapping[str, bytes]) -> dict[bytes, bytes]:
+    return {name.encode(): value for name, value in headers.items()}
+
+
+def endless(value: Any, path: tuple[object, ...] = ()) -> str | None:
+    """The pointer of the first NaN or infinity inside."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return pointer(path)
+    inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return next((found for key, item in inside if (found := endless(item, (*path, key)))), None)
+
+
 def _authorization(settings: Settings) -> dict[str, str]:
     if settings.token is not None:
-        return {"Authorization": f"Bearer {settings.token.get_secret_value()}"}
+        return _bearer(settings.token.get_secret_value().strip(), "BEZMEN_TOKEN")
     try:
-        return {"Authorization": f"Bearer {settings.admin_token_file.read_text().strip()}"}
+        return _bearer(settings.admin_token_file.read_text(encoding="utf-8", errors="replace").strip(), str(settings.admin_token_file))
     except OSError:
         return {}
+
+
+def _bearer(token: str, origin: str) -> dict[str, str]:
+    if not re.fullmatch(r"[!-~]+", token):
+        raise usage(f"{origin} holds no token: a token is one word of ASCII characters, as `bezmen token create` prints it.")
+    return {"Authorization": f"Bearer {token}"}
 
 
 def _read(answer: httpx.Response) -> Any:

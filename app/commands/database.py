@@ -7,9 +7,9 @@ from typing import Any, TypeVar
 
 import typer
 
-from app.errors import AppError
-from app.settings import Settings
-from app.storage.database import Database, address
+from app.commands.settings import reachable, read
+from app.errors import AppError, DatabaseUnavailable
+from app.storage.database import Database, address, first_words
 from app.storage.embedded import EmbeddedPostgres
 from app.storage.host import EmbeddedError
 from app.storage.migrate import check, migrate
@@ -21,7 +21,7 @@ app = typer.Typer(no_args_is_help=True, help="Look after the database.")
 
 @asynccontextmanager
 async def opened(*, migrated: bool = True) -> AsyncIterator[Database]:
-    settings = Settings()
+    settings = reachable(read())
     postgres = EmbeddedPostgres(settings.data) if settings.database_url is None else None
     with postgres.borrowed() if postgres is not None else nullcontext():
         url = postgres.url() if postgres is not None else address(settings.database_url.get_secret_value() if settings.database_url else "")
@@ -39,21 +39,22 @@ def run(work: Coroutine[Any, Any, T]) -> T:
     try:
         return asyncio.run(work)
     except (EmbeddedError, AppError) as error:
-        typer.echo(error.detail if isinstance(error, AppError) else str(error), err=True)
+        said = first_words(error) if isinstance(error, DatabaseUnavailable) else error.detail if isinstance(error, AppError) else str(error)
+        typer.echo(said, err=True)
         raise typer.Exit(FAILED) from error
 
 
 @app.command()
 def path() -> None:
     """Print where the embedded database lies."""
-    settings = Settings()
+    settings = read()
     typer.echo(settings.data / "pg" if settings.embedded else "DATABASE_URL is set; nothing is embedded")
 
 
 @app.command()
 def stop() -> None:
     """Stop an embedded Postgres that a killed service left behind."""
-    settings = Settings()
+    settings = read()
     if not settings.embedded:
         typer.echo("DATABASE_URL is set; nothing is embedded", err=True)
         raise typer.Exit(2)

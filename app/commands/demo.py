@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from app.commands.client import INFRASTRUCTURE, USAGE, Client
+from app.commands.client import INFRASTRUCTURE, Client
+from app.commands.settings import USAGE, reachable, read
 from app.demo.follow import conclude, follow
 from app.demo.plan import LANGUAGES, MODELS, specs
 from app.demo.processes import CannotStart, Processes
@@ -25,7 +26,7 @@ def demo(
     if model not in MODELS:
         typer.echo(f"There is no demo of {model}; there is one of {', '.join(MODELS)}.", err=True)
         raise typer.Exit(USAGE)
-    settings, console = Settings(), Console()
+    settings, console = reachable(read()), Console()
     if not console.is_terminal:
         console.width = 120
     _check_port(settings)
@@ -53,7 +54,7 @@ def _run(processes: Processes, settings: Settings, console: Console, model: str,
     client = Client(settings)
     bodies = specs(MODELS[model], full=full)
     _await_offer(client, processes, MODELS[model].package)
-    ids = [client.post("/api/v1/runs", body, {"Idempotency-Key": _key(body)})["id"] for body in bodies]
+    ids = [client.post("/api/v1/runs", body, {"Idempotency-Key": _key(body).encode()})["id"] for body in bodies]
     ended = follow(client, console, ids, processes.check)
     for run in ended:
         if run["state"] != "succeeded":

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from app.settings import Settings
+from app.commands.settings import read
 
 
 def runner(
@@ -16,7 +16,7 @@ def runner(
     token_file: Annotated[Path | None, typer.Option(help="File with the runner's token, readable by you alone.")] = None,
 ) -> None:
     """Start a runner on this machine; further arguments go to the agent as they are."""
-    settings = Settings()
+    settings = read()
     file = token_file or settings.runner_token_file
     if not file.is_file():
         typer.echo(f"There is no token in {file}. `bezmen token create NAME --scope runner` makes one; put it into a file of mode 0600.", err=True)

@@ -12,6 +12,7 @@ import typer
 import uvicorn
 from fastapi import FastAPI
 
+from app.commands.settings import reachable, read
 from app.main import create_app
 from app.settings import Settings
 
@@ -51,7 +52,7 @@ def serve(
     """Start the service; without DATABASE_URL with a Postgres of its own (not meant for production)."""
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
     given: dict[str, Any] = {name: value for name, value in (("host", host), ("port", port)) if value is not None}
-    settings = Settings(**given)
+    settings = reachable(read(**given))
     if settings.embedded:
         typer.echo(f"embedded Postgres 18 in {settings.data} (not for production; set DATABASE_URL there)")
     run(settings)

@@ -7,14 +7,17 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from pydantic import TypeAdapter, ValidationError
 
-from app.commands.client import INFRASTRUCTURE, USAGE, Client
+from app.commands.client import INFRASTRUCTURE, Client
+from app.commands.settings import read, shown, usage
+from app.domain.spec import Name
 from app.reports.format import say
 from app.reports.report import Report
-from app.settings import Settings
 
 NOT_SUCCEEDED = 1
 SOURCES = {"hub": "repository", "path": "path", "package": "package"}
+NAME: TypeAdapter[str] = TypeAdapter(Name)
 Pairs = list[str]
 
 
@@ -54,7 +57,7 @@ def submit(
     body = _spec(spec)
     plain = {
         "engine": engine, "language": language, "tokenizer": tokenizer, "chat_template": chat_template, "stop": stop or None,
-        "ignore_eos": ignore_eos, "max_new_tokens": max_new_tokens, "trials": trials, "margin": margin, "labels": _pairs(label) or None,
+        "ignore_eos": ignore_eos, "max_new_tokens": max_new_tokens, "trials": trials, "margin": margin, "labels": _labels(label) or None,
         "verifier": {"name": verifier} if verifier else None,
     }  # fmt: skip
     body |= {name: value for name, value in plain.items() if value is not None}
@@ -64,8 +67,7 @@ def submit(
     _merge(body, "suite", {"id": suite, "profiles": profile or None, "limit": limit})
     _merge(body, "load", {"concurrency": concurrency})
     _merge(body, "sampling", {"temperature": temperature, "top_k": top_k, "top_p": top_p, "seed": seed})
-    settings = Settings()
-    headers = {"Idempotency-Key": idempotency_key} if idempotency_key else None
+    settings, headers = read(), _key(idempotency_key)
     run = Client(settings).post("/api/v1/runs", body, headers)
     typer.echo(f"run {run['id']} {settings.base_url}/runs/{run['id']}")
     if wait_for_it:
@@ -77,7 +79,7 @@ def wait(
     timeout: Annotated[float | None, typer.Option(help="Seconds.")] = None,
 ) -> None:
     """Wait until runs have ended and print their answers. Status 0 when all succeeded, 1 when one did not, 3 when time was up."""
-    client = Client(Settings())
+    client = Client(read())
     until = None if timeout is None else time.monotonic() + timeout
     failed = False
     for run in runs:
@@ -118,22 +120,21 @@ def _progress(run: dict[str, Any]) -> str:
 def _spec(text: str | None) -> dict[str, Any]:
     if text is None:
         return {}
-    if text == "-":
-        text = sys.stdin.read()
-    elif text.startswith("@"):
-        text = Path(text[1:]).read_text(encoding="utf-8")
     try:
+        if text == "-":
+            text = sys.stdin.read()
+        elif text.startswith("@"):
+            text = Path(text[1:]).read_text(encoding="utf-8")
         body = json.loads(text)
+    except OSError as error:
+        raise usage(f"the spec cannot be read from {shown(error.filename)}: {error.strerror}") from error
+    except RecursionError as error:
+        raise usage("the spec is nested too deeply") from error
     except ValueError as error:
-        raise _usage(f"the spec is no JSON: {error}") from error
+        raise usage(f"the spec is no JSON: {shown(error)}") from error
     if not isinstance(body, dict):
-        raise _usage("the spec must be a JSON object")
+        raise usage("the spec must be a JSON object")
     return body
-
-
-def _usage(text: str) -> typer.Exit:
-    typer.echo(text, err=True)
-    return typer.Exit(USAGE)
 
 
 def _model(text: str | None) -> dict[str, Any]:
@@ -141,21 +142,48 @@ def _model(text: str | None) -> dict[str, Any]:
         return {}
     source, _, name = text.partition(":")
     if source not in SOURCES or not name:
-        raise _usage(f"a model is SOURCE:NAME with a source of {', '.join(SOURCES)}; this was {text}")
+        raise usage(f"a model is SOURCE:NAME with a source of {', '.join(SOURCES)}; this was {shown(text)}")
     return {"source": source, SOURCES[source]: name}
 
 
+def _pair(text: str) -> tuple[str, str]:
+    name, separator, value = text.partition("=")
+    if not separator:
+        raise usage(f"a parameter is NAME=VALUE; this was {shown(text)}")
+    return name, value
+
+
 def _pairs(texts: Pairs) -> dict[str, Any]:
+    """Values are JSON where they can be, else text."""
     found: dict[str, Any] = {}
-    for text in texts:
-        name, separator, value = text.partition("=")
-        if not separator:
-            raise _usage(f"a parameter is NAME=VALUE; this was {text}")
+    for name, value in map(_pair, texts):
         try:
             found[name] = json.loads(value)
-        except ValueError:
+        except (ValueError, RecursionError):
             found[name] = value
     return found
+
+
+def _labels(texts: Pairs) -> dict[str, str]:
+    """Values are text, whatever they look like."""
+    found = dict(map(_pair, texts))
+    for name in found:
+        try:
+            NAME.validate_python(name)
+        except ValidationError as error:
+            may = "1 to 64 of A-Z, a-z, 0-9, dot, underscore and hyphen, with a letter or a digit first"
+            raise usage(f"a label is NAME=VALUE, where NAME is {may}; this name was {shown(name)}") from error
+    return found
+
+
+def _key(text: str | None) -> dict[str, bytes]:
+    """The header of an idempotency key, in any script."""
+    if text is None:
+        return {}
+    sent = text.encode("utf-8", "surrogateescape")
+    if not 0 < len(sent) <= 255 or text != text.strip() or any(byte < 32 or byte == 127 for byte in sent):
+        raise usage("an idempotency key is one line of 1 to 255 bytes, without control characters and without spaces around it")
+    return {"Idempotency-Key": sent}
 
 
 def _merge(body: dict[str, Any], name: str, values: dict[str, Any]) -> None:

@@ -48,6 +48,13 @@ def rule_of(error: IntegrityError) -> str:
     return getattr(diag, "constraint_name", None) or getattr(diag, "column_name", None) or "of its table"
 
 
+def first_words(error: DatabaseUnavailable) -> str:
+    """Why the server is away, in the driver's own first line, which names host and port and no password."""
+    cause = error.__cause__
+    said = str(getattr(cause, "orig", None) or cause or error.detail)
+    return said.strip().splitlines()[0]
+
+
 class Database:
     """One pool per process. Checked connections survive a restart of the server."""
 

