@@ -1,9 +1,15 @@
 """The four tiles of a run."""
 
+from datetime import UTC, datetime
+
 import pytest
 
+from app.domain.status import RunState
+from app.reports.build import build
 from app.reports.report import Losslessness
-from app.web.pages.run import output
+from app.runs.schemas import RunSummary
+from app.web.pages.run import output, tiles
+from tests.factories_load import load_record
 
 
 def seen(dtype: str, equal: int, n: int = 16) -> Losslessness:
@@ -34,3 +40,13 @@ def test_plain_against_plain_stands_beside_a_difference() -> None:
 def test_an_output_that_was_not_compared_says_so() -> None:
     """Catches a blank tile."""
     assert output([], "en").why
+
+
+def test_the_tiles_of_a_load_count_its_trial_pairs() -> None:
+    """Catches a first tile that looks for another figure than the load's headline, and four tiles that become three."""
+    report = build(load_record(acceptance=0.9))
+    summary = RunSummary(id=1, state=RunState.SUCCEEDED, spec=report.spec, created_at=datetime(2026, 1, 1, tzinfo=UTC), attempt=1)
+    found = tiles(summary, report, "en")
+    assert [tile.id for tile in found] == ["speedup_throughput", "acceptance_rate", "tokens_per_target_forward", ""]
+    assert (found[0].title, found[0].shown.state) == ("Speed-up of throughput", "value")
+    assert found[0].shown.n == "6\u00a0trial\u00a0pairs"
