@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from app.domain.estimate import Cell, Figure
-from app.domain.facts import RequestFact
+from app.domain.facts import RequestFact, TrialFact
 from app.domain.passport import Passport, issue
 from app.domain.sentence import Sentence, plain
 from app.domain.status import FINAL, RunState
@@ -55,8 +55,8 @@ def build(record: RunRecord, family: Family = ALONE) -> Report:
         gates=tuple(run_gates),
         losslessness=tuple(found),
         cells=tuple(shown),
-        prompts=tuple(prompt_rows(record, frames, chosen, refused=refusing(run_gates) is not None)) if passport else (),
-        trials=record.trials,
+        prompts=tuple(prompt_rows(record, frames, chosen, refused=refusing(run_gates) is not None)) if passport and record.state in FINAL else (),
+        trials=_trials(record, run_gates),
         warmup=record.warmup,
         environment=record.environment,
         notes=tuple(notes(record, frames, found)),
@@ -72,6 +72,12 @@ def question(record: RunRecord) -> Sentence:
         language=spec.language,
         requests=spec.load.concurrency,
     )
+
+
+def _trials(record: RunRecord, run_gates: Sequence[Gate]) -> tuple[TrialFact, ...]:
+    """A refused run, and one that has not ended, show no speculative trial: beside plain's, its time would be the ratio. Facts are kept."""
+    hidden = refusing(run_gates) is not None or record.state not in FINAL
+    return tuple(trial for trial in record.trials if not (hidden and trial.arm == "speculative"))
 
 
 def _missing(record: RunRecord) -> tuple[str, ...]:
@@ -123,7 +129,8 @@ def _gates(record: RunRecord, found: Sequence[Losslessness], profile: str | None
 
 
 def _cells(record: RunRecord, frames: Frames, passport: Passport | None, found: Sequence[Losslessness]) -> list[Cell]:
-    if not record.requests:
+    if not record.requests or record.state not in FINAL:
+        # Figures come when a run has ended: looking while it runs would choose when to stop.
         return unmeasured(_unfinished(record) or plain("Nothing was measured."), frames.concurrency)
     if passport is None:
         return without_passport(_missing(record)[0], frames.concurrency)

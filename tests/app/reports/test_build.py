@@ -257,7 +257,15 @@ def test_without_plain_there_is_acceptance_only() -> None:
     assert say(report.answer).startswith("Acceptance only.")
 
 
-@pytest.mark.parametrize("state", [RunState.FAILED, RunState.CANCELLED, RunState.RUNNING])
+def test_a_running_run_shows_no_figure_yet() -> None:
+    """Catches peeking: who looks at figures while they grow chooses when to stop."""
+    report = build(changed(FAST, state=RunState.RUNNING))
+    assert not [cell for cell in report.cells if isinstance(cell, Figure)]
+    assert not report.prompts
+    assert {trial.arm for trial in report.trials} <= {"plain", "control"}
+
+
+@pytest.mark.parametrize("state", [RunState.FAILED, RunState.CANCELLED])
 def test_an_unfinished_run_shows_what_it_measured_without_a_verdict(state: RunState) -> None:
     report = build(changed(FAST, state=state))
     assert report.verdict.outcome == "cannot tell"
