@@ -134,8 +134,11 @@ class Attempt:
         fact = self.finish or crash_fact(child.exit, child.last_words())
         try:
             self.link.finish(self.lease, self.batches, fact, self._renew_or_give_up)
-        except Refused as error:
+        except (Lost, Refused) as error:
+            # A success that the service finds incomplete is a failure with its reason; an attempt that is really lost is refused once more.
             log.error("run %s: the service refused its end: %s", self.lease.run, error)
+            failed = FinishFact(outcome="failed", code="incomplete", reason=f"The service refused the result: {error}"[:2000])
+            self.link.finish(self.lease, self.batches, failed, self._renew_or_give_up)
         log.info("run %s attempt %s: %s %s", self.lease.run, self.lease.attempt, fact.outcome, fact.reason)
         return "finished"
 

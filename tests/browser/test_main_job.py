@@ -43,7 +43,7 @@ def test_submit_watch_report_compare(show: Opener, service: Service, runner: Run
     expect(live.get_by_role("status")).to_contain_text("Number 1 in the queue")
     attempt = runner.lease()
     attempt.progress(stage="trial", done=6, total=16, arm="plain", remaining=140.0)
-    expect(live.get_by_role("status")).to_have_text("Measuring: trial 7 of 16, plain arm.")
+    expect(live.get_by_role("status")).to_have_text("Measuring: step 7 of 16.")
     expect(live.get_by_text("about 2 min 20 s left")).to_be_visible()
     watched.shot("run-running")
     attempt.measure(prompts=8, passes=4, acceptance=0.5, degenerate=True, repeated_share=0.83)
