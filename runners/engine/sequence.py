@@ -1,6 +1,7 @@
 """One request on its way through the loop: its tokens and its counts, counted here and nowhere else."""
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from runners.engine.stops import Ending, StopRules
 from runners.engine.target import Passes
@@ -74,3 +75,32 @@ class Sequence:
         self.step_end.append(now)
         self.step_tokens.append(len(delivered))
         return delivered
+
+    def counted(self) -> dict[str, Any]:
+        """What the loop counted and when, by the names of a request's fact; every draft of this loop is a chain, so depth is what was drafted."""
+        return {
+            "seed": self.request.seed,
+            "planned_at": self.request.planned_at,
+            "drafted": self.drafted,
+            "verified": self.verified,
+            "accepted": self.accepted,
+            "rounds": self.rounds,
+            "undrafted": self.undrafted,
+            "prefill_tokens": self.prefill_tokens,
+            "emitted": self.emitted,
+            "discarded_bonus": self.discarded_bonus,
+            "round_drafted": tuple(self.round_drafted),
+            "round_verified": tuple(self.round_verified),
+            "round_depth": tuple(self.round_drafted),
+            "round_slots": tuple(self.round_slots),
+            "step_end": tuple(self.step_end),
+            "step_tokens": tuple(self.step_tokens),
+            "sent_at": self.sent_at,
+            "first_at": self.step_end[0],
+            "last_at": self.step_end[-1],
+            "finish": self.finish,
+            "draft_layer_passes": self.passes.draft,
+            "verify_layer_passes": self.passes.verify,
+            "prefill_layer_passes": self.passes.prefill,
+            "output_ids": tuple(self.output),
+        }

@@ -20,7 +20,6 @@ class Reader:
 
     def fact(self, outcome: Outcome, prompt: Prompt, *, purpose: Purpose, trial: int) -> RequestFact:
         sequence = outcome.sequence
-        assert sequence.finish is not None
         return RequestFact(
             arm=outcome.arm,
             purpose=purpose,
@@ -30,35 +29,12 @@ class Reader:
             profile=prompt.profile,
             parallel=prompt.parallel,
             answer_kind=prompt.answer,
-            seed=sequence.request.seed,
             input_tokens=len(sequence.request.ids),
             prompt_tokens=len(self.tokenizer(prompt.text, add_special_tokens=False)["input_ids"]),
             prompt_characters=len(prompt.text),
             prompt_words=count_words(prompt.text, self.language),
-            drafted=sequence.drafted,
-            verified=sequence.verified,
-            accepted=sequence.accepted,
-            rounds=sequence.rounds,
-            undrafted=sequence.undrafted,
-            prefill_tokens=sequence.prefill_tokens,
-            emitted=sequence.emitted,
-            discarded_bonus=sequence.discarded_bonus,
             longest_draft=self.longest_draft,
-            round_drafted=tuple(sequence.round_drafted),
-            round_verified=tuple(sequence.round_verified),
-            round_depth=tuple(sequence.round_drafted),
-            round_slots=tuple(sequence.round_slots),
-            step_end=tuple(sequence.step_end),
-            step_tokens=tuple(sequence.step_tokens),
-            planned_at=sequence.request.planned_at,
-            sent_at=sequence.sent_at,
-            first_at=sequence.step_end[0],
-            last_at=sequence.step_end[-1],
-            finish=sequence.finish,
-            draft_layer_passes=sequence.passes.draft,
-            verify_layer_passes=sequence.passes.verify,
-            prefill_layer_passes=sequence.passes.prefill,
-            output_ids=tuple(sequence.output),
+            **sequence.counted(),
             **self._answer(sequence.output, prompt),
         )
 
