@@ -26,6 +26,7 @@ from runners.models.package import NoWeights
 from runners.parts import UnknownPart, choose
 from runners.protocol.bench import Bench, Cancelled
 from runners.protocol.closed import ClosedTrials
+from runners.protocol.control import Control
 from runners.protocol.paired import PairedTrials
 from runners.protocol.preflight import (
     Ready,
@@ -82,7 +83,8 @@ def open_bench(ready: Ready, dtype: torch.dtype, device: torch.device, cancelled
     eos = frozenset() if ready.spec.ignore_eos else end_ids(model, ready.tokenizer)
     target = TransformersTarget(model, slots=ready.spec.load.concurrency, context=ready.context, eos=eos)
     rules = StopRules(ready.spec.max_new_tokens, eos, ready.spec.stop, ready.tokenizer.decode)
-    return Bench(target, ready.chosen, rules, Clock(device), cancelled)
+    clock = Clock(device)
+    return Bench(target, ready.chosen, rules, clock, cancelled, Control(target, rules, clock))
 
 
 def trials_of(ready: Ready, bench: Bench, cores: list[int], report: Callable[[AnyFact], None]) -> Trials:

@@ -11,6 +11,8 @@ from app.domain.catalogue import Part
 from app.domain.spec import Choice, RunSpec
 from runners.controllers.base import Controller
 from runners.drafters.base import Drafter
+from runners.engine.dice import Chance
+from runners.engine.law import Law
 from runners.engine.target import Target
 from runners.verifiers.base import Verifier
 
@@ -54,10 +56,11 @@ class Chosen:
     controller: type[Controller]
     controller_params: Any
     verifier: Verifier
+    law: Law
 
-    def bind(self, target: Target) -> Drafter:
+    def bind(self, target: Target, chance: Chance) -> Drafter:
         """Raises UnfitDrafter when the parameters do not fit the target."""
-        return self.drafter(self.drafter_params, target)
+        return self.drafter(self.drafter_params, target, chance)
 
     def control(self) -> Controller:
         return self.controller(self.controller_params)
@@ -67,7 +70,10 @@ def choose(spec: RunSpec) -> Chosen:
     drafter, drafter_params = _choose("drafter", drafters(), spec.drafter)
     controller, controller_params = _choose("controller", controllers(), spec.controller)
     verifier, verifier_params = _choose("verifier", verifiers(), spec.verifier)
-    return Chosen(drafter, drafter_params, controller, controller_params, verifier(verifier_params))
+    law = Law(spec.sampling.temperature, spec.sampling.top_k, spec.sampling.top_p)
+    if verifier.greedy and not law.greedy:
+        raise UnknownPart(f"verifier {verifier.name} checks greedy decoding only; set sampling.temperature to 0 or choose rejection")
+    return Chosen(drafter, drafter_params, controller, controller_params, verifier(verifier_params), law)
 
 
 def offered() -> dict[str, tuple[Part, ...]]:

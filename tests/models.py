@@ -9,6 +9,7 @@ from app.domain.spec import Choice, ModelSource, RunSpec, SuiteChoice
 from runners.clock import Clock
 from runners.drafters.base import Params
 from runners.drafters.none import NoDrafter
+from runners.engine.dice import Chance
 from runners.engine.loop import Loop
 from runners.engine.sequence import Request, Sequence
 from runners.engine.stops import StopRules
@@ -69,7 +70,8 @@ def spec(drafter: str = "ngram", params: dict[str, Any] | None = None, controlle
 
 def loop_of(target: Target, asked: RunSpec, rules: StopRules) -> Loop:
     chosen = choose(asked)
-    return Loop(target, chosen.bind(target), chosen.control(), chosen.verifier, rules, Clock(target.device))
+    chance = Chance(chosen.law)
+    return Loop(target, chosen.bind(target, chance), chosen.control(), chosen.verifier, rules, Clock(target.device), chance=chance)
 
 
 def plain_loop(target: Target, rules: StopRules) -> Loop:

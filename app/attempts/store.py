@@ -11,13 +11,13 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.attempts.completeness import Pass, Seen
-from app.domain.facts import AnyFact, EnvironmentFact, PreflightFact, ProgressFact, RequestFact, TrialFact, WarmupFact
+from app.domain.facts import AnyFact, CostFact, DivergenceFact, EnvironmentFact, PreflightFact, ProgressFact, RequestFact, TrialFact, WarmupFact
 from app.domain.spec import RunSpec
 from app.domain.tokenizer import TokenizerIdentity
 from app.errors import InvalidInput
 from app.queue.leases import Held
 from app.storage.database import rule_of
-from app.storage.fact_tables import batches, preflights, requests, trials
+from app.storage.fact_tables import batches, observations, preflights, requests, trials
 from app.storage.journal import append
 from app.storage.tables import attempts, environments, models, runs, tokenizers
 
@@ -47,6 +47,7 @@ async def add(connection: AsyncConnection, held: Held, number: int, digest: str,
         await connection.execute(update(attempts).where(attempts.c.id == held.attempt).values(batches=number + 1))
         await _rows(connection, requests, held, [fact for fact in facts if isinstance(fact, RequestFact)])
         await _rows(connection, trials, held, [fact for fact in facts if isinstance(fact, TrialFact)])
+        await _observations(connection, held, [fact for fact in facts if isinstance(fact, CostFact | DivergenceFact)])
         await _no_pass_twice(connection, held.attempt)
         for fact in facts:
             await _single(connection, held, fact)
@@ -58,6 +59,12 @@ async def _rows(connection: AsyncConnection, table: Any, held: Held, facts: Sequ
     if facts:
         rows = [fact.model_dump(exclude={"kind"}) | {"attempt_id": held.attempt} for fact in facts]
         await connection.execute(insert(table), rows)
+
+
+async def _observations(connection: AsyncConnection, held: Held, facts: Sequence[CostFact | DivergenceFact]) -> None:
+    if facts:
+        rows = [{"attempt_id": held.attempt, "kind": fact.kind, "fact": fact.model_dump(mode="json")} for fact in facts]
+        await connection.execute(insert(observations), rows)
 
 
 async def _single(connection: AsyncConnection, held: Held, fact: AnyFact) -> None:

@@ -163,6 +163,36 @@ class TrialFact(Value):
     cache_bytes: Annotated[int, Field(ge=0, le=2**50)] | None = None
 
 
+class CostFact(Value):
+    """Seconds that one stage took, an entry an occurrence, from trials that do nothing but measure stages: a plain decode step (`step`), a
+    proposal of `tokens` drafts a sequence (`draft`), or the forward that verifies them (`verify`), with `sequences` sequences in the batch."""
+
+    kind: Literal["cost"] = "cost"
+    stage: Literal["step", "draft", "verify"]
+    sequences: Annotated[int, Field(ge=1, le=256)]
+    tokens: Small
+    seconds: Annotated[tuple[Seconds, ...], Field(min_length=1, max_length=4096)]
+
+
+class DivergenceFact(Value):
+    """Where one speculative answer first parts from plain's, and whether that is numerics: `gap` is the difference between the two largest logits
+    there, by a plain forward over the shared text, and a `tie` where it is at most `tolerance`."""
+
+    kind: Literal["divergence"] = "divergence"
+    purpose: Purpose
+    trial: Count
+    prompt: Short
+    seed: Count
+    position: Count
+    judgement: Literal["tie", "violation"]
+    gap: Annotated[float, Field(ge=0, le=10**9)]
+    tolerance: Annotated[float, Field(ge=0, le=10**9)]
+    plain_token: Count
+    speculative_token: Count
+    plain_text: Annotated[str, Field(max_length=400)] | None = None
+    speculative_text: Annotated[str, Field(max_length=400)] | None = None
+
+
 class EnvironmentFact(Value):
     kind: Literal["environment"] = "environment"
     device: Short
@@ -216,15 +246,17 @@ class WarmupFact(Value):
 
 class ProgressFact(Value):
     """Where the run is. `stage` is one of the page's stages; `remaining` is an estimate in seconds, None before there is one;
-    `repeated` counts the blocks that are measured once more because others disturbed them."""
+    `repeated` counts the blocks that are measured once more because others disturbed them; `half_width` is what the headline's interval is expected
+    to be at the end, as a share of it, from the spread so far and without its place."""
 
     kind: Literal["progress"] = "progress"
-    stage: Literal["loading", "checking", "warming", "trial", "losslessness", "computing"]
+    stage: Literal["loading", "checking", "warming", "trial", "profile", "losslessness", "computing"]
     done: Count = 0
     total: Count = 0
     arm: Arm | None = None
     remaining: Seconds | None = None
     repeated: Count = 0
+    half_width: Annotated[float, Field(ge=0, le=10**6)] | None = None
 
 
 class FinishFact(Value):
@@ -237,5 +269,8 @@ class FinishFact(Value):
     retry_makes_sense: bool = False
 
 
-AnyFact = Annotated[RequestFact | TrialFact | EnvironmentFact | PreflightFact | WarmupFact | ProgressFact | FinishFact, Field(discriminator="kind")]
+AnyFact = Annotated[
+    RequestFact | TrialFact | CostFact | DivergenceFact | EnvironmentFact | PreflightFact | WarmupFact | ProgressFact | FinishFact,
+    Field(discriminator="kind"),
+]
 FACT: TypeAdapter[AnyFact] = TypeAdapter(AnyFact)

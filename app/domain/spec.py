@@ -11,6 +11,8 @@ from app.domain.value import Value
 
 Name = Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=256)]
+# A trial is two passes of each arm, and answers that are drawn need at least four seeds (definitions § 3).
+PASSES, SEEDS = 2, 4
 Dtype = Literal["auto", "float32", "bfloat16", "float16"]
 
 
@@ -77,8 +79,22 @@ class SuiteChoice(Value):
 
 
 class Load(Value):
-    kind: Literal["closed"] = "closed"
+    """Closed: `concurrency` requests in flight, the next one sent when one ends. Open: requests arrive at `rate` per second whatever happens to
+    the others, at most `concurrency` are decoded at a time and the rest wait; gaps between arrivals follow a gamma law of shape `burstiness`
+    (1 is a Poisson process, less is burstier)."""
+
+    kind: Literal["closed", "open"] = "closed"
     concurrency: Annotated[int, Field(ge=1, le=256)] = 1
+    rate: Annotated[float, Field(gt=0, le=10_000)] | None = None
+    burstiness: Annotated[float, Field(gt=0, le=100)] | None = None
+
+    @model_validator(mode="after")
+    def _fits_its_kind(self) -> Self:
+        if self.kind == "open" and self.rate is None:
+            raise ValueError("an open load needs rate, the requests that arrive in a second")
+        if self.kind == "closed" and (self.rate is not None or self.burstiness is not None):
+            raise ValueError("a closed load takes no rate and no burstiness; set kind to open for arrivals of their own")
+        return self
 
 
 class Sampling(Value):
@@ -112,7 +128,11 @@ class RunSpec(Value):
     @model_validator(mode="after")
     def _rule_fits_the_sampling(self) -> Self:
         if self.verifier.name == "exact" and self.sampling.temperature > 0:
-            raise ValueError("the verifier exact checks greedy decoding; set sampling.temperature to 0")
+            raise ValueError("the verifier exact checks greedy decoding; set sampling.temperature to 0, or the verifier to rejection")
+        if self.sampling.temperature > 0 and self.trials * PASSES < SEEDS:
+            raise ValueError(
+                f"a sampled run needs at least {SEEDS // PASSES} trials: every pass draws with a seed of its own, and {SEEDS} are the fewest"
+            )
         return self
 
     def digest(self) -> str:

@@ -1,6 +1,6 @@
 """Everything that was asked and seen of one run: the only input of a report."""
 
-from app.domain.facts import EnvironmentFact, FinishFact, PreflightFact, RequestFact, TrialFact, WarmupFact
+from app.domain.facts import CostFact, DivergenceFact, EnvironmentFact, FinishFact, PreflightFact, RequestFact, TrialFact, WarmupFact
 from app.domain.spec import RunSpec
 from app.domain.status import RunState
 from app.domain.value import Value
@@ -18,6 +18,8 @@ class RunRecord(Value):
     warmup: WarmupFact | None = None
     requests: tuple[RequestFact, ...] = ()
     trials: tuple[TrialFact, ...] = ()
+    costs: tuple[CostFact, ...] = ()
+    divergences: tuple[DivergenceFact, ...] = ()
     finish: FinishFact | None = None
 
 

@@ -9,13 +9,13 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.domain.estimate import Cell, Figure, Refusal
-from app.domain.facts import EnvironmentFact, FinishFact, PreflightFact, RequestFact, TrialFact, WarmupFact
+from app.domain.facts import CostFact, DivergenceFact, EnvironmentFact, FinishFact, PreflightFact, RequestFact, TrialFact, WarmupFact
 from app.domain.spec import RunSpec
 from app.domain.status import FINAL, RunState
 from app.reports.record import RunRecord
 from app.reports.report import Report
 from app.runs.schemas import FigureOut
-from app.storage.fact_tables import figures, preflights, reports, requests, trials
+from app.storage.fact_tables import figures, observations, preflights, reports, requests, trials
 from app.storage.tables import attempts, environments, runs
 
 
@@ -31,10 +31,12 @@ async def record(connection: AsyncConnection, run: int) -> RunRecord | None:
         return RunRecord(run=run, state=RunState(asked.state), spec=RunSpec.model_validate(asked.spec))
     made = (await connection.execute(select(requests).where(requests.c.attempt_id == attempt.id).order_by(requests.c.id))).all()
     passes = (await connection.execute(select(trials).where(trials.c.attempt_id == attempt.id).order_by(trials.c.id))).all()
-    return await asyncio.to_thread(_assemble, asked, attempt, made, passes)
+    noticed = select(observations.c.kind, observations.c.fact).where(observations.c.attempt_id == attempt.id).order_by(observations.c.id)
+    others = (await connection.execute(noticed)).all()
+    return await asyncio.to_thread(_assemble, asked, attempt, made, passes, others)
 
 
-def _assemble(asked: Any, attempt: Any, made: Sequence[Any], passes: Sequence[Any]) -> RunRecord:
+def _assemble(asked: Any, attempt: Any, made: Sequence[Any], passes: Sequence[Any], others: Sequence[Any]) -> RunRecord:
     ours = {"id", "attempt_id"}
     return RunRecord(
         run=asked.id,
@@ -45,6 +47,8 @@ def _assemble(asked: Any, attempt: Any, made: Sequence[Any], passes: Sequence[An
         warmup=WarmupFact.model_validate(attempt.warmup) if attempt.warmup else None,
         requests=tuple(RequestFact.model_validate({k: v for k, v in row._mapping.items() if k not in ours}) for row in made),
         trials=tuple(TrialFact.model_validate({k: v for k, v in row._mapping.items() if k not in ours}) for row in passes),
+        costs=tuple(CostFact.model_validate(row.fact) for row in others if row.kind == "cost"),
+        divergences=tuple(DivergenceFact.model_validate(row.fact) for row in others if row.kind == "divergence"),
         finish=FinishFact.model_validate(attempt.finish) if attempt.finish else None,
     )
 

@@ -116,6 +116,16 @@ requests = Table(
     CheckConstraint("0 <= sent_at AND sent_at <= first_at AND first_at <= last_at AND last_at < 'Infinity'", name="times_run_forward"),
 )
 
+observations = Table(
+    "observations",
+    metadata,
+    columns.identity(),
+    Column("attempt_id", ForeignKey("attempts.id"), nullable=False, index=True),
+    columns.text("kind"),
+    Column("fact", JSONB, nullable=False),
+    columns.one_of("kind", ["cost", "divergence"]),
+)
+
 reports = Table(
     "reports",
     metadata,

@@ -1,13 +1,17 @@
 """What proposes tokens. A drafter never verifies, counts, times or stops."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from runners.engine.dice import Chance
 from runners.engine.draft import Batch, Draft
 from runners.engine.target import Target
+
+# Asked after each drafted token with its slot and the drafter's own probability of it: whether to draft another behind it.
+More = Callable[[int, float], bool]
 
 
 class Params(BaseModel):
@@ -31,9 +35,11 @@ class Drafter(ABC):
     always_drafts: ClassVar[bool] = False
     shares_cache: ClassVar[bool] = False
 
-    def __init__(self, params: BaseModel, target: Target) -> None:
+    def __init__(self, params: BaseModel, target: Target, chance: Chance | None = None) -> None:
+        """A drafter with a distribution of its own draws from it by `chance`; one that draws must return the probabilities that it drew from."""
         self.params = params
         self.target = target
+        self.chance = chance or Chance()
 
     def forced(self) -> str | None:
         """Why every draft of these parameters is kept by construction, if it is: such an acceptance says nothing and is not measured."""
@@ -46,8 +52,12 @@ class Drafter(ABC):
         """A sequence with these prompt ids took a slot."""
 
     @abstractmethod
-    def propose(self, batch: Batch, limits: Sequence[int]) -> Draft:
-        """At most `limits[r]` tokens for row r; 0 for a row asks for none."""
+    def propose(self, batch: Batch, limits: Sequence[int], more: More | None = None) -> Draft:
+        """At most `limits[r]` tokens for row r; 0 for a row asks for none.
+
+        Where `more` is given, a drafter that knows how sure it is asks it after each token, and ends the row's draft behind that token when the
+        answer is no. The token itself stays: leaving out what was drawn because it was improbable would change what it was drawn from.
+        """
 
     def observe(self, batch: Batch, kept: Sequence[int]) -> None:  # noqa: B027
         """The verifier kept `kept[r]` drafts of row r; `batch` is as it was proposed for."""

@@ -6,7 +6,8 @@ from typing import Annotated
 import torch
 from pydantic import Field
 
-from runners.drafters.base import Drafter, Params, UnfitDrafter
+from runners.drafters.base import Drafter, More, Params, UnfitDrafter
+from runners.engine.dice import Chance
 from runners.engine.draft import Batch, Draft, Resume
 from runners.engine.target import Target
 
@@ -25,8 +26,8 @@ class LayerSkip(Drafter):
     shares_cache = True
     params: LayerSkipParams
 
-    def __init__(self, params: LayerSkipParams, target: Target) -> None:
-        super().__init__(params, target)
+    def __init__(self, params: LayerSkipParams, target: Target, chance: Chance | None = None) -> None:
+        super().__init__(params, target, chance)
         if params.exit_layer > target.layers:
             raise UnfitDrafter(f"exit_layer {params.exit_layer} is past the target's {target.layers} layers")
 
@@ -35,7 +36,8 @@ class LayerSkip(Drafter):
             return f"exit_layer {self.params.exit_layer} skips no layer of {self.target.layers}, so every draft is the target's own token"
         return None
 
-    def propose(self, batch: Batch, limits: Sequence[int]) -> Draft:
+    def propose(self, batch: Batch, limits: Sequence[int], more: More | None = None) -> Draft:
+        del more
         rows, width = len(batch), max(limits, default=0)
         if width == 0:
             return Draft.empty(rows, self.target.device)

@@ -5,7 +5,8 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
-from runners.drafters.base import Drafter, Params
+from runners.drafters.base import Drafter, More, Params
+from runners.engine.dice import Chance
 from runners.engine.draft import Batch, Draft
 from runners.engine.target import Target
 
@@ -33,8 +34,8 @@ class Ngram(Drafter):
     Params = NgramParams
     params: NgramParams
 
-    def __init__(self, params: NgramParams, target: Target) -> None:
-        super().__init__(params, target)
+    def __init__(self, params: NgramParams, target: Target, chance: Chance | None = None) -> None:
+        super().__init__(params, target, chance)
         self._after: dict[int, dict[tuple[int, ...], int]] = {}
         self._indexed: dict[int, int] = {}
 
@@ -43,7 +44,8 @@ class Ngram(Drafter):
         self._after[slot] = {}
         self._indexed[slot] = 1
 
-    def propose(self, batch: Batch, limits: Sequence[int]) -> Draft:
+    def propose(self, batch: Batch, limits: Sequence[int], more: More | None = None) -> Draft:
+        del more
         rows = zip(batch.slots, batch.ids, limits, strict=True)
         return Draft.from_lists([self._continue(slot, ids, limit) if limit > 0 else [] for slot, ids, limit in rows], self.target.device)
 

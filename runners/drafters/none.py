@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from runners.drafters.base import Drafter
+from runners.drafters.base import Drafter, More
 from runners.engine.draft import Batch, Draft
 
 
@@ -10,6 +10,6 @@ class NoDrafter(Drafter):
     name = "none"
     summary = "plain decoding: nothing is drafted"
 
-    def propose(self, batch: Batch, limits: Sequence[int]) -> Draft:
-        del limits
+    def propose(self, batch: Batch, limits: Sequence[int], more: More | None = None) -> Draft:
+        del limits, more
         return Draft.empty(len(batch), self.target.device)

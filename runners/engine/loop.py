@@ -9,6 +9,7 @@ from torch import Tensor
 from runners.clock import Clock
 from runners.controllers.base import Controller
 from runners.drafters.base import Drafter
+from runners.engine.dice import Chance
 from runners.engine.draft import Accepted, Batch, Draft
 from runners.engine.sequence import Request, Sequence
 from runners.engine.stops import StopRules
@@ -36,10 +37,12 @@ class Loop:
         rules: StopRules,
         clock: Clock,
         *,
+        chance: Chance | None = None,
         cap_at_limit: bool = True,
     ) -> None:
         self.target, self.drafter, self.controller, self.verifier = target, drafter, controller, verifier
         self.rules, self.clock, self.cap_at_limit = rules, clock, cap_at_limit
+        self.chance = chance or Chance()
         self.counters = Counters()
 
     def run(self, requests: Iterable[Request], concurrency: int, *, cancelled: Callable[[], bool] = lambda: False) -> list[Sequence]:
@@ -66,35 +69,47 @@ class Loop:
         sequence = Sequence(request, slot, self.clock.now(), list(request.ids))
         logits: Tensor | None = self.target.prefill(slot, request.ids)
         sequence.passes = self.target.passes[slot]
+        self.chance.dice.begin(slot, request.seed, request.prompt)
         self.controller.begin(slot)
         self.drafter.begin(slot, request.ids)
         if logits is not None:
-            none = Draft.empty(1, self.target.device)
-            first = self.verifier.verify(none, logits[None, None]).next[0]
+            none, alone = Draft.empty(1, self.target.device), Batch((slot,), (sequence.ids,))
+            first = self.verifier.verify(alone, none, logits[None, None], self.chance).next[0]
             sequence.take_prefill(first, self.rules, self.clock.now())
         return sequence
 
     def _step(self, live: list[Sequence]) -> None:
         batch = Batch(tuple(s.slot for s in live), tuple(s.ids for s in live))
-        draft = self.drafter.propose(batch, [self._limit(s) for s in live])
-        logits = self.target.verify(batch, draft)
-        accepted = self.verifier.verify(draft, logits)
+        began = self.clock.now()
+        draft = self._propose(batch, self._limits(live))
+        logits = self._verify(batch, draft)
+        accepted = self.verifier.verify(batch, draft, logits, self.chance)
         self.counters.forwards += 1
         self.counters.slot_steps += len(live)
         self.drafter.observe(batch, accepted.kept)
-        self._commit(live, draft, accepted)
+        now = self.clock.now()
+        self._commit(live, draft, accepted, now)
+        self.controller.stepped(draft.lengths, now - began)
 
-    def _commit(self, live: list[Sequence], draft: Draft, accepted: Accepted) -> None:
-        tokens, now = draft.tokens.tolist(), self.clock.now()
+    def _propose(self, batch: Batch, limits: list[int]) -> Draft:
+        return self.drafter.propose(batch, limits, self.controller.proceeds if self.controller.stops_drafts else None)
+
+    def _verify(self, batch: Batch, draft: Draft) -> Tensor:
+        return self.target.verify(batch, draft)
+
+    def _commit(self, live: list[Sequence], draft: Draft, accepted: Accepted, now: float) -> None:
+        tokens = draft.tokens.tolist()
         for row, sequence in enumerate(live):
             drafted, kept = draft.lengths[row], accepted.kept[row]
             if drafted:
                 self.controller.observe(sequence.slot, drafted, kept)
             sequence.take_step(drafted, tokens[row][:kept], accepted.next[row], len(live), self.rules, now)
 
-    def _limit(self, sequence: Sequence) -> int:
+    def _limits(self, live: list[Sequence]) -> list[int]:
         """Drafts that may still go before the verifier: the controller's wish, the room in the context and, unless lifted, the token limit."""
-        wish = min(self.controller.length(sequence.slot), self.target.context - len(sequence.ids) - 1)
-        if self.cap_at_limit:
-            wish = min(wish, self.rules.limit - sequence.emitted - 1)
-        return max(0, wish)
+        wishes = self.controller.lengths([s.slot for s in live])
+        return [max(0, min(wish, self._room(sequence))) for wish, sequence in zip(wishes, live, strict=True)]
+
+    def _room(self, sequence: Sequence) -> int:
+        room = self.target.context - len(sequence.ids) - 1
+        return min(room, self.rules.limit - sequence.emitted - 1) if self.cap_at_limit else room

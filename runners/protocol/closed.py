@@ -36,7 +36,7 @@ class ClosedTrials(Trials):
 
     def _run(self, arm: Arm, order: int, purpose: Purpose, trial: int, block: int) -> Iterator[AnyFact]:
         watch = Watch(self.cores)
-        outcomes, work = self.bench.together(arm, order, self.ready.requests, self.ready.spec.load.concurrency)
+        outcomes, work = self.bench.together(arm, order, self.requests(trial), self.ready.spec.load.concurrency)
         seconds, quiet = self.bench.clock.now(), watch.read()
         yield self._trial(arm, work, seconds, purpose, trial, block, quiet)
         yield from self._facts(outcomes, purpose, trial)

@@ -24,7 +24,7 @@ class PairedTrials(Trials):
         for second in range(PASSES):
             order = plain_first(len(self.ready.requests), self.ready.spec.sampling.seed, block, bool(second))
             watch, outcomes, before = Watch(self.cores), [], 0.0
-            for group in self.bench.groups(self.ready.requests, order, control_first=bool(second)):
+            for group in self.bench.groups(self.requests(block * PASSES + second), order, control_first=bool(second)):
                 outcomes.append(group)
                 now = self.bench.clock.now()
                 self._advance(1, now - before, planned)

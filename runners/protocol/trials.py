@@ -4,9 +4,11 @@ from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Generator, Iterator
 from collections.abc import Sequence as Many
+from dataclasses import replace
 
 from app.domain.facts import AnyFact, Arm, ProgressFact, Purpose, TrialFact
 from runners.engine.loop import Counters
+from runners.engine.sequence import Request
 from runners.environment import Quiet
 from runners.protocol.bench import Bench, Outcome
 from runners.protocol.preflight import Ready
@@ -34,6 +36,12 @@ class Trials(ABC):
     @abstractmethod
     def losslessness(self) -> Iterator[AnyFact]:
         """Both arms once at the run's own load; only their ids are read from it."""
+
+    def requests(self, number: int) -> list[Request]:
+        """What pass or pair `number` decodes: sampled answers draw with a seed of their own each time, greedy ones have no chance in them."""
+        if self.ready.chosen.law.greedy:
+            return self.ready.requests
+        return [replace(request, seed=request.seed + number) for request in self.ready.requests]
 
     def headline(self) -> Iterator[AnyFact]:
         """`trials` ABBA blocks. A block that others disturbed is repeated once, under a number of its own; what was disturbed stays in the facts

@@ -32,8 +32,7 @@ def warm_up(bench: Bench, requests: Many[Request], concurrency: int, limit: floa
     """
     steps: dict[Arm, list[float]] = {"plain": [], "speculative": [], "control": []}
     drafted = 0
-    bench.drafter.reset()
-    bench.clock.start()
+    bench.reset()
     for request in cycle(requests):
         for outcome in bench.all_arms(request):
             steps[outcome.arm] += _durations(outcome.sequence.step_end)
@@ -47,6 +46,7 @@ def warm_up(bench: Bench, requests: Many[Request], concurrency: int, limit: floa
         for arm in arms:
             bench.together(arm, 0, requests[: 2 * concurrency], concurrency)
             seconds += bench.clock.now()
+    bench.controller.settle()
     fact = WarmupFact(
         steady=steady(steps["plain"]),
         seconds=seconds,

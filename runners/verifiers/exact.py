@@ -3,7 +3,8 @@
 import torch
 from torch import Tensor
 
-from runners.engine.draft import Accepted, Draft
+from runners.engine.dice import Chance
+from runners.engine.draft import Accepted, Batch, Draft
 from runners.verifiers.base import Verifier
 
 
@@ -13,8 +14,10 @@ class Exact(Verifier):
     name = "exact"
     summary = "greedy: keeps drafts equal to the target's argmax"
     lossless = True
+    greedy = True
 
-    def verify(self, draft: Draft, logits: Tensor) -> Accepted:
+    def verify(self, batch: Batch, draft: Draft, logits: Tensor, chance: Chance) -> Accepted:
+        del batch, chance
         own = logits.argmax(dim=-1)  # [B, n + 1]
         depth = torch.arange(draft.width, device=own.device)
         lengths = torch.tensor(draft.lengths, device=own.device)

@@ -4,7 +4,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runners.engine.draft import Accepted, Draft
+from runners.engine.dice import Chance
+from runners.engine.draft import Accepted, Batch, Draft
 from runners.engine.loop import Loop
 from runners.engine.stops import StopRules
 from runners.verifiers.base import NoParams, Verifier
@@ -19,8 +20,8 @@ class KeepsOneTooMany(Verifier):
     summary = "broken on purpose"
     lossless = False
 
-    def verify(self, draft: Draft, logits: torch.Tensor) -> Accepted:
-        true = Exact(NoParams()).verify(draft, logits)
+    def verify(self, batch: Batch, draft: Draft, logits: torch.Tensor, chance: Chance) -> Accepted:
+        true = Exact(NoParams()).verify(batch, draft, logits, chance)
         return Accepted([min(k + 1, n) for k, n in zip(true.kept, draft.lengths, strict=True)], true.next)
 
 
