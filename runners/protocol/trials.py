@@ -39,7 +39,7 @@ class Trials(ABC):
 
     def requests(self, number: int) -> list[Request]:
         """What pass or pair `number` decodes: sampled answers draw with a seed of their own each time, greedy ones have no chance in them."""
-        if self.ready.chosen.law.greedy:
+        if self.ready.spec.sampling.temperature == 0:
             return self.ready.requests
         return [replace(request, seed=request.seed + number) for request in self.ready.requests]
 
