@@ -41,7 +41,7 @@ def test_an_empty_value_is_no_value(field: str, value: object) -> None:
         (("drafter", "param"), spec_body(drafter={"name": "ngram", "param": {}})),
         (("suite", "path"), spec_body(suite={"id": "parallel-v1", "path": "/etc/passwd"})),
         (("sampling", "temprature"), spec_body(sampling={"temprature": 1})),
-        (("load", "rate"), spec_body(load={"kind": "closed", "rate": 3})),
+        (("load", "speed"), spec_body(load={"kind": "closed", "speed": 4})),
     ],
 )
 def test_an_unknown_field_is_refused_at_its_place(place: tuple[str, ...], body: dict[str, Any]) -> None:
