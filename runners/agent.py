@@ -17,10 +17,11 @@ from pathlib import Path
 import httpx
 
 from app.domain.catalogue import Offer
-from runners.attempt import Attempt
+from app.domain.lease import Lease
 from runners.child import environment
 from runners.cores import measuring_cores
 from runners.device_lock import DeviceBusy, hold, lock_folder, slug
+from runners.group import Group
 from runners.job import Job
 from runners.link import Link, Lost, Refused, read_token
 from runners.site import Site
@@ -57,17 +58,21 @@ class Agent:
             except Lost:
                 continue
             if lease is not None:
-                log.info("run %s attempt %s: %s in %s", lease.run, lease.attempt, lease.spec.drafter.name, lease.spec.language)
-                job = Job(
-                    spec=lease.spec,
-                    cache=self.data / "models",
-                    roots=self.site.roots,
-                    hub=self.site.hub,
-                    cores=tuple(measuring_cores()),
-                    warmup_seconds=self.warmup_seconds,
-                )
-                folder = self.spool / f"{lease.run}-{lease.attempt}-{time.time_ns()}"
-                log.info("run %s: %s", lease.run, Attempt(self.link, lease, job, folder, lambda: self.signals > 1).run())
+                self._measure([lease, *lease.siblings])
+
+    def _measure(self, leases: list[Lease]) -> None:
+        for lease in leases:
+            log.info("run %s attempt %s: %s in %s", lease.run, lease.attempt, lease.spec.drafter.name, lease.spec.language)
+        job = Job(
+            specs=tuple(lease.spec for lease in leases),
+            cache=self.data / "models",
+            roots=self.site.roots,
+            hub=self.site.hub,
+            cores=tuple(measuring_cores()),
+            warmup_seconds=self.warmup_seconds,
+        )
+        folder = self.spool / f"{leases[0].run}-{leases[0].attempt}-{time.time_ns()}"
+        Group(self.link, leases, job, folder, lambda: self.signals > 1).run()
 
 
 def read_offer(site: Site) -> Offer:

@@ -1,21 +1,18 @@
-"""One attempt: the parent beats and uploads while the child measures."""
+"""One attempt: beats for it and uploads what the child writes into its spool."""
 
 import logging
-import shutil
 import signal
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 from app.domain.facts import FACT, FinishFact
-from runners.child import Child
-from runners.job import Job
-from runners.link import Lease, Link, Lost, Refused
+from app.domain.lease import Lease
+from runners.desk import WITHDRAWN
+from runners.link import Link, Lost, Refused
 from runners.protocol.spool import SpoolReader
 
 log = logging.getLogger("bezmen.runner")
 BATCH = 64
-TICK_SECONDS = 0.25
 
 
 class LeaseClock:
@@ -43,63 +40,55 @@ class LeaseClock:
 
 
 class Attempt:
-    """Runs one lease to its end. `draining` true does not stop it; `abandon` true gives the run back at once."""
+    """Brings one lease to its end. `folder` is the run's own spool; whoever calls decides when."""
 
-    def __init__(self, link: Link, lease: Lease, job: Job, folder: Path, abandon: Callable[[], bool]) -> None:
-        self.link, self.lease, self.job, self.folder, self.abandon = link, lease, job, folder, abandon
+    def __init__(self, link: Link, lease: Lease, folder: Path) -> None:
+        self.link, self.lease, self.folder = link, lease, folder
         self.clock = LeaseClock(lease.lease_seconds, lease.beat_seconds, time.monotonic())
         self.batches = 0
         self.finish: FinishFact | None = None
-        self.cancelling = False
+        self._reader = SpoolReader(folder)
         self._waiting: list[str] = []
 
-    def run(self) -> str:
-        """One word for the log: finished, lost, released or expired."""
-        self.folder.mkdir(parents=True, mode=0o700)
-        self.job.write(self.folder)
-        child = Child(self.folder, online=bool(self.job.hub))
-        try:
-            return self._watch(child)
-        except Lost as error:
-            log.warning("run %s attempt %s is lost: %s", self.lease.run, self.lease.attempt, error)
-            return "lost"
-        finally:
-            child.stop(grace=1.0)
-            shutil.rmtree(self.folder, ignore_errors=True)
+    def pump(self, *, ended: bool) -> None:
+        """Sends what the child has written. `ended` says that it will write no more. Raises Lost."""
+        self._take()
+        self._upload(final=ended or self.finish is not None)
 
-    def _watch(self, child: Child) -> str:
-        reader = SpoolReader(self.folder)
-        while True:
-            ended = child.exit is not None  # asked before the last read, so that nothing written in between is missed
-            self._take(reader)
-            self._upload(final=ended)
-            if ended:
-                return self._conclude(child)
-            if self._beat(child) == "lost":
-                return "lost"
-            if self.clock.expired(time.monotonic()):
-                log.warning("run %s: the lease could not be renewed in time", self.lease.run)
-                return "expired"
-            if self.abandon():
-                self.link.release(self.lease, "the runner is shutting down")
-                return "released"
-            time.sleep(TICK_SECONDS)
-
-    def _beat(self, child: Child) -> str | None:
+    def beat(self) -> None:
+        """Keeps the lease, and withdraws the run from the child when the service says that it was cancelled. Raises Lost."""
         now = time.monotonic()
-        if not self.clock.due(now):
-            return None
-        self.clock.tried(now)
-        action = self.link.beat(self.lease)
-        if action in ("continue", "cancel"):
-            self.clock.renewed(now)
-        if action == "cancel" and not self.cancelling:
-            self.cancelling = True
-            child.ask_to_stop()
-        return action
+        if self.clock.due(now):
+            self.clock.tried(now)
+            action = self.link.beat(self.lease)
+            if action == "lost":
+                raise Lost("the service says so")
+            if action is not None:
+                self.clock.renewed(now)
+            if action == "cancel":
+                self.withdraw()
+        if self.clock.expired(time.monotonic()):
+            raise Lost("the lease could not be renewed in time")
 
-    def _take(self, reader: SpoolReader) -> None:
-        for line in reader.new_lines():
+    def withdraw(self) -> None:
+        """Tells the child that nobody wants this run any more."""
+        if self.folder.exists():
+            (self.folder / WITHDRAWN).touch()
+
+    def conclude(self, exit: int | None, words: str) -> None:
+        """The last word, the child's own or, where it went without one, how it ended. Raises Lost."""
+        fact = self.finish or crash_fact(exit, words)
+        try:
+            self.link.finish(self.lease, self.batches, fact, self._renew_or_give_up)
+        except (Lost, Refused) as error:
+            # A success that the service finds incomplete is a failure with its reason; an attempt that is really lost is refused once more.
+            log.error("run %s: the service refused its end: %s", self.lease.run, error)
+            failed = FinishFact(outcome="failed", code="incomplete", reason=f"The service refused the result: {error}"[:2000])
+            self.link.finish(self.lease, self.batches, failed, self._renew_or_give_up)
+        log.info("run %s attempt %s: %s %s", self.lease.run, self.lease.attempt, fact.outcome, fact.reason)
+
+    def _take(self) -> None:
+        for line in self._reader.new_lines():
             fact = FACT.validate_json(line)
             if isinstance(fact, FinishFact):
                 self.finish = fact
@@ -118,29 +107,8 @@ class Attempt:
 
     def _renew_or_give_up(self) -> bool:
         """Between retries: keeps the lease alive where the service answers again, gives up when it has run out."""
-        now = time.monotonic()
-        if self.clock.due(now):
-            self.clock.tried(now)
-            action = self.link.beat(self.lease)
-            if action == "lost":
-                raise Lost("the service says so")
-            if action is not None:
-                self.clock.renewed(now)
-        if self.clock.expired(time.monotonic()):
-            raise Lost("the lease ran out while the service could not be reached")
+        self.beat()
         return False
-
-    def _conclude(self, child: Child) -> str:
-        fact = self.finish or crash_fact(child.exit, child.last_words())
-        try:
-            self.link.finish(self.lease, self.batches, fact, self._renew_or_give_up)
-        except (Lost, Refused) as error:
-            # A success that the service finds incomplete is a failure with its reason; an attempt that is really lost is refused once more.
-            log.error("run %s: the service refused its end: %s", self.lease.run, error)
-            failed = FinishFact(outcome="failed", code="incomplete", reason=f"The service refused the result: {error}"[:2000])
-            self.link.finish(self.lease, self.batches, failed, self._renew_or_give_up)
-        log.info("run %s attempt %s: %s %s", self.lease.run, self.lease.attempt, fact.outcome, fact.reason)
-        return "finished"
 
 
 def crash_fact(status: int | None, words: str) -> FinishFact:

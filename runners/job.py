@@ -1,6 +1,9 @@
 """What the parent hands to the child: a file in the spool folder, without any credential."""
 
 from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field
 
 from app.domain.spec import RunSpec
 from app.domain.value import Value
@@ -8,14 +11,20 @@ from runners.models.allowlist import Allowlist
 
 
 class Job(Value):
-    """`warmup_seconds` is the longest warm-up; `cores` are those to measure on."""
+    """Runs that differ in drafter and controller alone, measured side by side against one plain arm. `warmup_seconds` is the longest warm-up;
+    `cores` are those to measure on."""
 
-    spec: RunSpec
+    specs: Annotated[tuple[RunSpec, ...], Field(min_length=1)]
     cache: Path
     roots: tuple[Path, ...] = ()
     hub: tuple[str, ...] = ()
     cores: tuple[int, ...]
     warmup_seconds: float = 60.0
+
+    @property
+    def shared(self) -> RunSpec:
+        """A spec to read what all runs have in common from."""
+        return self.specs[0]
 
     def allowlist(self) -> Allowlist:
         return Allowlist.installed(self.roots, self.hub)
@@ -26,3 +35,8 @@ class Job(Value):
 
     def write(self, folder: Path) -> None:
         (folder / "job.json").write_text(self.model_dump_json())
+
+
+def folder_of(folder: Path, run: int) -> Path:
+    """Where run `run` of the job in `folder` spools its facts."""
+    return folder / str(run)

@@ -13,23 +13,10 @@ import httpx
 
 from app.domain.catalogue import Offer
 from app.domain.facts import FinishFact
-from app.domain.spec import RunSpec
-from app.domain.value import Value
+from app.domain.lease import Lease
 
 log = logging.getLogger("bezmen.runner")
 Action = Literal["continue", "cancel", "lost"]
-
-
-class Lease(Value):
-    """A run that this runner holds for `lease_seconds` from the moment of the answer."""
-
-    run: int
-    attempt: int
-    attempt_id: int
-    token: str
-    spec: RunSpec
-    lease_seconds: float
-    beat_seconds: float
 
 
 class Lost(Exception):

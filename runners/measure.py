@@ -1,4 +1,4 @@
-"""The child process: measures one run and writes facts to its spool folder. It holds no credential and knows no address.
+"""The child process: measures the runs of one job and writes facts to their spools. It holds no credential and knows no address.
 
 `python -m runners.measure FOLDER` measures the job in FOLDER; `python -m runners.measure --offer` prints what this machine can do.
 """
@@ -7,131 +7,79 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Iterator
 from pathlib import Path
 
 import torch
 import transformers
 
-from app.domain.facts import AnyFact, FinishFact, ProgressFact
-from runners.clock import Clock
-from runners.drafters.base import UnfitDrafter
-from runners.engine.stops import StopRules
-from runners.engine.transformers_target import TransformersTarget, UnsupportedModel
+from app.domain.facts import ProgressFact
+from runners.desk import Desk
+from runners.endings import EXPECTED, MEASURED, ending_of
 from runners.environment import describe, pick_device, pin
 from runners.job import Job
-from runners.models.allowlist import ModelRefused
-from runners.models.load import NoSuchModel, end_ids, load_tokenizer, load_weights, locate_model
-from runners.models.package import NoWeights
-from runners.parts import UnknownPart, choose
-from runners.protocol.bench import Bench, Cancelled
+from runners.prepare import each, open_bench, prepare
+from runners.protocol.bench import Bench
 from runners.protocol.closed import ClosedTrials
-from runners.protocol.control import Control
 from runners.protocol.paired import PairedTrials
-from runners.protocol.preflight import (
-    Ready,
-    Unmeasurable,
-    check_language,
-    check_load,
-    check_memory,
-    check_scope,
-    check_tokenizer,
-    context_needed,
-    encode,
-    pick_dtype,
-)
-from runners.protocol.spool import Spool
-from runners.protocol.trials import Trials
-from runners.protocol.warmup import warm_up
-from runners.workloads import suite as suites
-from runners.workloads.tokenizers import NoFastTokenizer, identify
+from runners.protocol.preflight import Ready, Unmeasurable
+from runners.protocol.trials import Told, Trials
+from runners.protocol.warmup import Warmth, warm_up
 
-CODES: dict[type[Exception], str] = {
-    UnknownPart: "unknown_part",
-    UnfitDrafter: "unfit_drafter",
-    UnsupportedModel: "unsupported_model",
-    ModelRefused: "model_refused",
-    NoWeights: "no_weights",
-    NoSuchModel: "no_such_model",
-    NoFastTokenizer: "no_fast_tokenizer",
-    suites.SuiteError: "suite_refused",
-}
+INACTIVE = "Speculation was not active: the warm-up drafted nothing, although this drafter always drafts."
 
 
-def prepare(job: Job, device: torch.device) -> Ready:
-    """Pre-flight: everything that can be refused before weights are loaded."""
-    spec = job.spec
-    chosen = choose(spec)
-    check_scope(spec, chosen)
-    suite = suites.load(spec.suite.id)
-    prompts = suites.select(suite, spec.language, spec.suite.profiles, spec.suite.limit)
-    check_load(spec, prompts)
-    check_language(spec, prompts)
-    located = locate_model(spec.model, job.allowlist(), job.cache)
-    tokenizer = load_tokenizer(located)
-    identity = identify(tokenizer, located.name)
-    check_tokenizer(spec, identity)
-    dtype = pick_dtype(spec, device)
-    requests = encode(prompts, tokenizer, spec)
-    context = context_needed(spec, requests, chosen.control().longest, located)
-    check_memory(located, dtype, spec.load.concurrency, context)
-    return Ready(spec, chosen, located, tokenizer, identity, suite, prompts, requests, dtype, context)
-
-
-def open_bench(ready: Ready, dtype: torch.dtype, device: torch.device, cancelled: Callable[[], bool]) -> Bench:
-    model = load_weights(ready.located, dtype, device)
-    eos = frozenset() if ready.spec.ignore_eos else end_ids(model, ready.tokenizer)
-    target = TransformersTarget(model, slots=ready.spec.load.concurrency, context=ready.context, eos=eos)
-    rules = StopRules(ready.spec.max_new_tokens, eos, ready.spec.stop, ready.tokenizer.decode)
-    clock = Clock(device)
-    return Bench(target, ready.chosen, rules, clock, cancelled, Control(target, rules, clock))
-
-
-def trials_of(ready: Ready, bench: Bench, cores: list[int], report: Callable[[AnyFact], None]) -> Trials:
+def trials_of(readies: dict[int, Ready], bench: Bench, cores: list[int], desk: Desk) -> Trials:
+    ready = next(iter(readies.values()))
     kind = PairedTrials if ready.spec.load.concurrency == 1 else ClosedTrials
-    return kind(ready, bench, cores, report)
+    return kind(readies, bench, cores, desk.tell)
 
 
-def measure(job: Job, report: Callable[[AnyFact], None], cancelled: Callable[[], bool]) -> None:
-    """One run from pre-flight to its last fact. Raises one of CODES, Unmeasurable or Cancelled."""
-    device = pick_device()
-    report(describe(device, list(job.cores)))
-    report(ProgressFact(stage="checking"))
-    ready = prepare(job, device)
-    report(ProgressFact(stage="loading"))
-    bench = open_bench(ready, ready.dtype, device, cancelled)
-    if forced := bench.drafter.forced():
-        raise Unmeasurable("forced_acceptance", f"Acceptance would be forced: {forced}.")
-    report(ready.fact(bench.target.layers, f"bezmen loop on transformers {transformers.__version__}"))
-    report(ProgressFact(stage="warming"))
-    warmth, drafted = warm_up(bench, ready.requests, ready.spec.load.concurrency, job.warmup_seconds)
-    report(warmth)
-    if ready.chosen.drafter.always_drafts and drafted == 0:
-        raise Unmeasurable("speculation_not_active", "Speculation was not active: the warm-up drafted nothing, although this drafter always drafts.")
-    for fact in trials_of(ready, bench, list(job.cores), report).headline():
-        report(fact)
-    if ready.dtype != torch.float32:
+def measure(job: Job, desk: Desk) -> None:
+    """All runs of a job from pre-flight to their last facts. Raises one of EXPECTED where it concerns them all."""
+    device, cores = pick_device(), list(job.cores)
+    desk.tell_all(describe(device, cores))
+    desk.tell_all(ProgressFact(stage="checking"))
+    readies = prepare(job, device, desk)
+    if not readies:
+        return
+    desk.tell_all(ProgressFact(stage="loading"))
+    dtype = next(iter(readies.values())).dtype
+    bench = open_bench(readies, dtype, device, desk)
+    if bench is None:
+        return
+    for run in desk.open:
+        desk.tell(run, readies[run].fact(bench.target.layers, f"bezmen loop on transformers {transformers.__version__}"))
+    if not warm(job, readies, bench, desk):
+        return
+    say(trials_of(readies, bench, cores, desk).headline(), desk)
+    if dtype != torch.float32 and job.shared.sampling.temperature == 0:
         # Batched and single forwards differ in half precision; whether the rule is lossless shows in float32 (methods: losslessness).
         del bench
-        check = open_bench(ready, torch.float32, device, cancelled)
-        for fact in trials_of(ready, check, list(job.cores), report).losslessness():
-            report(fact)
-    report(ProgressFact(stage="computing"))
+        check = open_bench(readies, torch.float32, device, desk)
+        if check is not None:
+            say(trials_of(readies, check, cores, desk).losslessness(), desk)
+    desk.tell_all(ProgressFact(stage="computing"))
 
 
-def outcome_of(job: Job, report: Callable[[AnyFact], None], cancelled: Callable[[], bool]) -> FinishFact:
-    """Measures and says how it ended; an unexpected error is raised, so that its last words reach the log."""
-    try:
-        measure(job, report, cancelled)
-    except Cancelled:
-        return FinishFact(outcome="cancelled", code="cancelled", reason="The run was cancelled.")
-    except Unmeasurable as error:
-        return FinishFact(outcome="failed", code=error.code, reason=str(error)[:2000])
-    except tuple(CODES) as error:
-        return FinishFact(outcome="failed", code=CODES[type(error)], reason=str(error)[:2000])
-    except torch.OutOfMemoryError as error:
-        return FinishFact(outcome="failed", code="out_of_memory", reason=f"The device ran out of memory: {error}"[:2000])
-    return FinishFact(outcome="succeeded", code="measured")
+def say(told: Iterator[Told], desk: Desk) -> None:
+    for run, fact in told:
+        desk.tell(run, fact)
+
+
+def warm(job: Job, readies: dict[int, Ready], bench: Bench, desk: Desk) -> bool:
+    """Warms up; False when no run is left that drafts."""
+    desk.tell_all(ProgressFact(stage="warming"))
+    ready = next(iter(readies.values()))
+    found = warm_up(bench, ready.requests, job.shared.load.concurrency, job.warmup_seconds)
+
+    def active(run: int) -> None:
+        warmth: Warmth = found[run]
+        desk.tell(run, warmth.fact)
+        if readies[run].chosen.drafter.always_drafts and warmth.drafted == 0:
+            raise Unmeasurable("speculation_not_active", INACTIVE)
+
+    return bool(each(desk, active))
 
 
 def end_with_parent() -> None:
@@ -145,12 +93,16 @@ def main(folder: Path, attached: bool) -> None:
     if attached:
         threading.Thread(target=end_with_parent, daemon=True).start()
     pin(list(job.cores))
-    torch.manual_seed(job.spec.sampling.seed)
+    torch.manual_seed(job.shared.sampling.seed)
     stopped = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: stopped.set())
-    spool = Spool(folder)
-    spool.write(outcome_of(job, spool.write, stopped.is_set))
-    spool.close()
+    desk = Desk(folder, len(job.specs), stopped.is_set)
+    try:
+        measure(job, desk)
+    except EXPECTED as error:
+        desk.end_all(ending_of(error))
+    else:
+        desk.end_all(MEASURED)
 
 
 if __name__ == "__main__":

@@ -5,8 +5,9 @@ from typing import Annotated
 from fastapi import APIRouter, BackgroundTasks, Depends, Path, Request, Response
 
 from app.access.principal import Runner, bearer
-from app.attempts.schemas import BatchIn, BatchOut, BeatIn, BeatOut, FinishIn, LeaseIn, LeaseOut, ReleaseIn, StateOut
+from app.attempts.schemas import BatchIn, BatchOut, BeatIn, BeatOut, FinishIn, LeaseIn, ReleaseIn, StateOut
 from app.attempts.service import Attempts, attempts
+from app.domain.lease import Lease
 from app.runs.service import Runs, runs_service
 
 router = APIRouter(prefix="/api/v1", tags=["runner protocol"])
@@ -22,8 +23,8 @@ async def mine(request: Request, attempt: Annotated[int, Path(ge=1, le=2**53)], 
 Mine = Annotated[int, Depends(mine)]
 
 
-@router.post("/runners/me/lease", response_model=LeaseOut, responses={204: {"description": "nothing to do"}})
-async def lease(body: LeaseIn, principal: Runner, rooms: Rooms, request: Request) -> LeaseOut | Response:
+@router.post("/runners/me/lease", response_model=Lease, responses={204: {"description": "nothing to do"}})
+async def lease(body: LeaseIn, principal: Runner, rooms: Rooms, request: Request) -> Lease | Response:
     found = await rooms.lease(principal, body.wait_seconds, request.is_disconnected)
     return Response(status_code=204) if found is None else found
 

@@ -5,7 +5,6 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from app.domain.facts import FinishFact
-from app.domain.spec import RunSpec
 from app.domain.value import Value
 
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
@@ -15,18 +14,6 @@ class LeaseIn(Value):
     """`wait_seconds` is how long the answer may take when there is nothing to do."""
 
     wait_seconds: Annotated[float, Field(ge=0, le=30)] = 0
-
-
-class LeaseOut(Value):
-    """An attempt and the token that is good for it alone."""
-
-    run: int
-    attempt: int
-    attempt_id: int
-    token: str
-    spec: RunSpec
-    lease_seconds: float
-    beat_seconds: float
 
 
 class BeatIn(Value):

@@ -9,6 +9,7 @@ from typing import Annotated, Any, cast
 
 from fastapi import Request
 from pydantic import Field, TypeAdapter, ValidationError
+from sqlalchemy import Row
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.access import tokens
@@ -16,11 +17,12 @@ from app.access.principal import Principal
 from app.attempts import store
 from app.attempts.agreement import disagreements
 from app.attempts.completeness import lacking
-from app.attempts.schemas import BatchIn, BatchOut, BeatOut, FinishIn, LeaseOut, StateOut
+from app.attempts.schemas import BatchIn, BatchOut, BeatOut, FinishIn, StateOut
 from app.domain.facts import AnyFact, FinishFact, PreflightFact
+from app.domain.lease import MOST_TOGETHER, Lease
 from app.domain.status import AttemptState
 from app.errors import Conflict, InvalidInput, TooMany, Unauthenticated, pointer
-from app.queue import leases
+from app.queue import labels, leases
 from app.queue.sweeper import Sweeper
 from app.runners_registry.fitting import labelled, serves
 from app.runners_registry.service import Registry
@@ -74,7 +76,7 @@ class Attempts:
 
     # --- lease --------------------------------------------------------------------------------------------------------------------------
 
-    async def lease(self, principal: Principal, wait_seconds: float, gone: Callable[[], Awaitable[bool]]) -> LeaseOut | None:
+    async def lease(self, principal: Principal, wait_seconds: float, gone: Callable[[], Awaitable[bool]]) -> Lease | None:
         """The next run that this runner can measure; None when none came within `wait_seconds` or the runner is `gone`.
 
         Raises OfferMissing, LeaseHeld.
@@ -91,9 +93,8 @@ class Attempts:
             await self._notifications.wait("queue", min(left, POLL_SECONDS))
         return None
 
-    async def _try_lease(self, principal: Principal) -> LeaseOut | None:
+    async def _try_lease(self, principal: Principal) -> Lease | None:
         assert principal.token is not None
-        token = tokens.make("bza")
         async with self._database.transaction() as connection:
             runner = await self._registry.lock(connection, principal.token)
             if runner is None:
@@ -104,12 +105,31 @@ class Attempts:
                 said = f"Runner {runner.name} is at run {busy}; it may lease again when that attempt ends or its lease runs out."
                 raise LeaseHeld(said, headers={"Retry-After": "5"})
             offer = await self._registry.offer_of(connection, runner.id)
-            queues = [queue for queue, spec in await leases.waiting(connection) if labelled(spec, offer) and serves(spec, offer)]
-            lease = await leases.take(connection, runner, queues, tokens.digest(token), self.lease_seconds)
-        if lease is None:
+            waiting = await leases.waiting(connection)
+            queues = [queue for queue, specs in waiting.items() if all(labelled(spec, offer) and serves(spec, offer) for spec in specs)]
+            found = await self._take(connection, runner, queues)
+            together = await self._together(connection, runner, found) if found else ()
+        return found[1].model_copy(update={"siblings": together}) if found else None
+
+    async def _together(self, connection: AsyncConnection, runner: Row[Any], first: tuple[str, Lease]) -> tuple[Lease, ...]:
+        """More runs of the same queue, where that is a campaign's: whoever measures one of them measures them side by side."""
+        queue = first[0]
+        siblings: list[Lease] = []
+        while labels.is_group(queue) and len(siblings) < MOST_TOGETHER - 1:
+            more = await self._take(connection, runner, [queue])
+            if more is None:
+                break
+            siblings.append(more[1])
+        return tuple(siblings)
+
+    async def _take(self, connection: AsyncConnection, runner: Row[Any], queues: list[str]) -> tuple[str, Lease] | None:
+        """The next run of these queues and the queue that it was in."""
+        token = tokens.make("bza")
+        taken = await leases.take(connection, runner, queues, tokens.digest(token), self.lease_seconds)
+        if taken is None:
             return None
-        return LeaseOut(
-            run=lease.run, attempt=lease.number, attempt_id=lease.attempt, token=token, spec=lease.spec, lease_seconds=self.lease_seconds,
+        return taken.queue, Lease(
+            run=taken.run, attempt=taken.number, attempt_id=taken.attempt, token=token, spec=taken.spec, lease_seconds=self.lease_seconds,
             beat_seconds=min(self.beat_seconds, self.lease_seconds / 3),
         )  # fmt: skip
 

@@ -3,10 +3,12 @@
 import hashlib
 import json
 
-from app.domain.spec import RunSpec
+from app.domain.spec import Choice, RunSpec
 
 LONGEST = 40
 DIGEST = 20
+GROUP = "campaign:"
+PLAIN = Choice(name="none")
 
 
 def needs(spec: RunSpec) -> dict[str, str]:
@@ -34,4 +36,23 @@ def queue_of(spec: RunSpec) -> str:
     """
     labels = ",".join(f"{name}={value}" for name, value in sorted(spec.labels.items())) or "any"
     readable = labels.encode("ascii", "ignore").decode()[: LONGEST - DIGEST - 1]
-    return f"{readable}#{hashlib.sha256(json.dumps(needs(spec), sort_keys=True).encode()).hexdigest()[:DIGEST]}"
+    return f"{readable}#{_digest(needs(spec))}"
+
+
+def bench_of(spec: RunSpec) -> str:
+    """Runs with equal benches differ in drafter and controller alone, so that one plain arm serves them all."""
+    return spec.model_copy(update={"drafter": PLAIN, "controller": PLAIN}).digest()
+
+
+def group_queue(campaign: int, spec: RunSpec) -> str:
+    """The queue of those runs of a campaign that share a bench."""
+    return f"{GROUP}{campaign}#{_digest(bench_of(spec))}"
+
+
+def is_group(queue: str) -> bool:
+    """Whether the runs of a queue are measured side by side; a label of that name would have a value behind it."""
+    return queue.startswith(GROUP)
+
+
+def _digest(value: object) -> str:
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:DIGEST]

@@ -26,11 +26,14 @@ class RunIsHeld(Exception):
 
 
 @dataclass(frozen=True)
-class Lease:
+class Taken:
+    """A run that has just been leased, and the queue that it waited in."""
+
     attempt: int
     run: int
     number: int
     spec: RunSpec
+    queue: str
 
 
 @dataclass(frozen=True)
@@ -61,10 +64,14 @@ def until(seconds: float) -> ColumnElement[Any]:
     return func.clock_timestamp() + func.make_interval(0, 0, 0, 0, 0, 0, cast(seconds, Double))
 
 
-async def waiting(connection: AsyncConnection) -> list[tuple[str, RunSpec]]:
-    """Every queue in which a run waits, with the spec of one of them; equal queues have equal needs."""
-    one = select(runs.c.queue, runs.c.spec).ext(distinct_on(runs.c.queue)).where(runs.c.state == RunState.QUEUED).order_by(runs.c.queue)
-    return [(row.queue, RunSpec.model_validate(row.spec)) for row in await connection.execute(one)]
+async def waiting(connection: AsyncConnection) -> dict[str, list[RunSpec]]:
+    """Every queue in which a run waits, with a spec for each drafter and controller in it; beyond those, equal queues have equal needs."""
+    key = (runs.c.queue, runs.c.spec["drafter"], runs.c.spec["controller"])
+    one = select(runs.c.queue, runs.c.spec).ext(distinct_on(*key)).where(runs.c.state == RunState.QUEUED).order_by(*key)
+    found: dict[str, list[RunSpec]] = {}
+    for row in await connection.execute(one):
+        found.setdefault(row.queue, []).append(RunSpec.model_validate(row.spec))
+    return found
 
 
 async def live_attempt(connection: AsyncConnection, runner: int) -> int | None:
@@ -73,7 +80,7 @@ async def live_attempt(connection: AsyncConnection, runner: int) -> int | None:
     return None if found is None else int(found)
 
 
-async def take(connection: AsyncConnection, runner: Row[Any], queues: list[str], token_hash: bytes, seconds: float) -> Lease | None:
+async def take(connection: AsyncConnection, runner: Row[Any], queues: list[str], token_hash: bytes, seconds: float) -> Taken | None:
     """The next run of these queues as a leased attempt, or None. `runner` is locked. Raises RunIsHeld."""
     worker = runner.worker_id
     if worker is None:
@@ -92,7 +99,7 @@ async def take(connection: AsyncConnection, runner: Row[Any], queues: list[str],
     attempt = (await connection.execute(made.returning(attempts.c.id))).scalar_one()
     await move(connection, run.id, RunState(run.state), RunState.LEASED)
     await append(connection, run.id, "leased", runner.name, attempt=run.attempt, of=MAX_ATTEMPTS)
-    return Lease(attempt, run.id, run.attempt, RunSpec.model_validate(run.spec))
+    return Taken(attempt, run.id, run.attempt, RunSpec.model_validate(run.spec), run.queue)
 
 
 async def hold(connection: AsyncConnection, attempt: int) -> Held | None:

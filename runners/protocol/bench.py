@@ -1,6 +1,6 @@
-"""Both arms of one run over one target: the same loop, stop rule, token count and clock."""
+"""All arms of a job over one target: the same loop, stop rule, token count and clock."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Sequence as Many
 from dataclasses import dataclass
 from typing import Protocol
@@ -9,7 +9,7 @@ from app.domain.facts import Arm
 from runners.clock import Clock
 from runners.controllers.base import Controller
 from runners.controllers.constant import Constant, ConstantParams
-from runners.drafters.base import Params
+from runners.drafters.base import Drafter, Params
 from runners.drafters.none import NoDrafter
 from runners.engine.dice import Chance
 from runners.engine.loop import Counters, Loop
@@ -18,21 +18,23 @@ from runners.engine.stops import StopRules
 from runners.engine.target import Target
 from runners.parts import Chosen
 
+# An arm of a job: the number of the run whose speculative arm it is, or None for the plain arm that all runs share.
+Seat = int | None
+
 
 @dataclass(frozen=True)
 class Outcome:
-    """One request decoded by one arm; `order` is its place in the pair of arms (2 for the control, which stands beside the pair), `forwards` and
-    `slot_steps` are the loop's."""
+    """One request decoded by one arm; `seat` is None for plain and control. `forwards` and `slot_steps` are the loop's."""
 
     arm: Arm
-    order: int
+    seat: Seat
     sequence: Sequence
     forwards: int
     slot_steps: int
 
 
 class Cancelled(Exception):
-    """The run was cancelled between two requests."""
+    """No run of the job is wanted any more."""
 
 
 class Decoder(Protocol):
@@ -41,73 +43,121 @@ class Decoder(Protocol):
     def decode(self, request: Request) -> Sequence: ...
 
 
+@dataclass(frozen=True)
+class Speculation:
+    """The speculative arm of one run."""
+
+    drafter: Drafter
+    controller: Controller
+    loop: Loop
+
+    @property
+    def longest(self) -> int:
+        return self.controller.longest
+
+
 class Bench:
-    """`cancelled` is asked between requests and steps; without a `control` there is no control arm."""
+    """`chosen` holds the parts of each run by its number; `wanted` is asked between requests and steps. Without a `control` there is no control arm.
+
+    Raises UnfitDrafter when a drafter's parameters do not fit the target.
+    """
 
     def __init__(
-        self, target: Target, chosen: Chosen, rules: StopRules, clock: Clock, cancelled: Callable[[], bool], control: Decoder | None = None
+        self,
+        target: Target,
+        chosen: Mapping[int, Chosen],
+        rules: StopRules,
+        clock: Clock,
+        wanted: Callable[[int], bool] = lambda _: True,
+        control: Decoder | None = None,
     ) -> None:
-        self.target, self.clock, self.cancelled, self.control = target, clock, cancelled, control
-        chance = Chance(chosen.law)
-        self.controller: Controller = chosen.control()
-        self.drafter = chosen.bind(target, chance)
-        self.longest = self.controller.longest
-        undecided = Constant(ConstantParams())
-        self.loops: dict[Arm, Loop] = {
-            "plain": Loop(target, NoDrafter(Params(), target), undecided, chosen.verifier, rules, clock, chance=chance),
-            "speculative": Loop(target, self.drafter, self.controller, chosen.verifier, rules, clock, chance=chance),
-        }
+        self.target, self.rules, self.clock, self.wanted, self.control = target, rules, clock, wanted, control
+        parts = next(iter(chosen.values()))
+        self.chance, self.verifier = Chance(parts.law), parts.verifier
+        self.plain = self._loop(NoDrafter(Params(), target), Constant(ConstantParams()))
+        self.arms = {run: self._speculation(each) for run, each in chosen.items()}
+
+    def _loop(self, drafter: Drafter, controller: Controller) -> Loop:
+        return Loop(self.target, drafter, controller, self.verifier, self.rules, self.clock, chance=self.chance)
+
+    def _speculation(self, chosen: Chosen) -> Speculation:
+        drafter, controller = chosen.bind(self.target, self.chance), chosen.control()
+        return Speculation(drafter, controller, self._loop(drafter, controller))
+
+    def live(self) -> list[int]:
+        """Runs that are still wanted. Raises Cancelled when none is."""
+        found = [run for run in self.arms if self.wanted(run)]
+        if not found:
+            raise Cancelled
+        return found
+
+    def seats(self) -> list[Seat]:
+        """Plain, then the speculative arm of every run that is still wanted."""
+        return [None, *self.live()]
+
+    def loop(self, seat: Seat) -> Loop:
+        return self.plain if seat is None else self.arms[seat].loop
 
     def reset(self) -> None:
-        """Forgets what an earlier trial taught drafter and controller, and starts the clock."""
-        self.drafter.reset()
-        self.controller.reset()
+        """Forgets what an earlier trial taught drafters and controllers, and starts the clock."""
+        for arm in self.arms.values():
+            arm.drafter.reset()
+            arm.controller.reset()
         self.clock.start()
 
-    def groups(self, requests: Many[Request], plain_first: Many[bool], control_first: bool | None) -> Iterator[tuple[Outcome, ...]]:
-        """One pass at load 1: every prompt by plain and speculative back to back, and by the control before or after them (None leaves it out).
+    def groups(self, requests: Many[Request], orders: Many[Many[Seat]], control_first: bool | None) -> Iterator[tuple[Outcome, ...]]:
+        """One pass at load 1: every prompt by all arms back to back in its own order, and by the control before or after them (None leaves it out).
 
-        Over the two passes of a block the control stands once on either side of the pair, so that drift cancels for it too.
+        Over the two passes of a block the control stands once on either side of the others, so that drift cancels for it too.
         """
         self.reset()
-        for request, first in zip(requests, plain_first, strict=True):
+        for request, order in zip(requests, orders, strict=True):
             before = self._controls(request) if control_first is True else ()
-            arms: tuple[Arm, Arm] = ("plain", "speculative") if first else ("speculative", "plain")
-            pair = self._one(arms[0], 0, request), self._one(arms[1], 1, request)
-            yield (*before, *pair, *(self._controls(request) if control_first is False else ()))
+            arms = tuple(outcome for seat in order if (outcome := self._one(seat, request)) is not None)
+            yield (*before, *arms, *(self._controls(request) if control_first is False else ()))
 
     def all_arms(self, request: Request) -> tuple[Outcome, ...]:
         """Every arm on one prompt, outside any trial."""
-        return self._one("plain", 0, request), self._one("speculative", 1, request), *self._controls(request)
+        return (*(outcome for seat in self.seats() if (outcome := self._one(seat, request)) is not None), *self._controls(request))
 
-    def together(self, arm: Arm, order: int, requests: Many[Request], concurrency: int) -> tuple[list[Outcome], Counters]:
-        """One trial of a closed load: all requests by one arm, `concurrency` in flight, times from the trial's own start.
+    def together(self, seat: Seat, requests: Many[Request], concurrency: int) -> tuple[list[Outcome], Counters] | None:
+        """One trial of a closed load: all requests by one arm, `concurrency` in flight, times from the trial's own start. None when nobody wants
+        the arm any more.
 
         Forwards are shared by the requests that rode in them, so they are counted for the trial and not for each request.
         """
-        loop = self.loops[arm]
+        loop = self.loop(seat)
         loop.counters = Counters()
         self.reset()
-        finished = loop.run(requests, concurrency, cancelled=self.cancelled)
+        finished = loop.run(requests, concurrency, cancelled=self._unwanted(seat))
         self.clock.settle()
         if len(finished) < len(requests):
-            raise Cancelled
-        return [Outcome(arm, order, sequence, 0, 0) for sequence in finished], loop.counters
+            self.live()
+            return None
+        return [Outcome(arm_of(seat), seat, sequence, 0, 0) for sequence in finished], loop.counters
+
+    def _unwanted(self, seat: Seat) -> Callable[[], bool]:
+        runs = list(self.arms) if seat is None else [seat]
+        return lambda: not any(self.wanted(run) for run in runs)
 
     def _controls(self, request: Request) -> tuple[Outcome, ...]:
         if self.control is None:
             return ()
         sequence = self.control.decode(request)
         self.clock.settle()
-        if self.cancelled():
-            raise Cancelled
-        return (Outcome("control", 2, sequence, sequence.emitted, sequence.emitted),)
+        self.live()
+        return (Outcome("control", None, sequence, sequence.emitted, sequence.emitted),)
 
-    def _one(self, arm: Arm, order: int, request: Request) -> Outcome:
-        loop = self.loops[arm]
+    def _one(self, seat: Seat, request: Request) -> Outcome | None:
+        loop = self.loop(seat)
         before = (loop.counters.forwards, loop.counters.slot_steps)
-        finished = loop.run([request], 1, cancelled=self.cancelled)
+        finished = loop.run([request], 1, cancelled=self._unwanted(seat))
         self.clock.settle()
         if not finished:
-            raise Cancelled
-        return Outcome(arm, order, finished[0], loop.counters.forwards - before[0], loop.counters.slot_steps - before[1])
+            self.live()
+            return None
+        return Outcome(arm_of(seat), seat, finished[0], loop.counters.forwards - before[0], loop.counters.slot_steps - before[1])
+
+
+def arm_of(seat: Seat) -> Arm:
+    return "plain" if seat is None else "speculative"

@@ -1,42 +1,53 @@
-"""Closed load above 1: whole passes over the prompts with c requests in flight, plain and speculative as neighbours (definitions § 3)."""
+"""Closed load above 1: whole passes over the prompts with c requests in flight, the arms as neighbours (definitions § 3)."""
 
 import random
 from collections.abc import Iterator
+from collections.abc import Sequence as Many
 
-from app.domain.facts import AnyFact, Arm, ProgressFact, Purpose
+from app.domain.facts import ProgressFact, Purpose
 from runners.environment import Watch
-from runners.protocol.trials import Trials
+from runners.protocol.bench import Seat
+from runners.protocol.order import williams
+from runners.protocol.trials import Told, Trials
 
 PAIRS = 2
 
 
-def arms_of(seed: int, block: int) -> tuple[Arm, Arm, Arm, Arm]:
-    """The four trials of a block: ABBA or BAAB, taking turns from a seeded start."""
-    start = random.Random(f"{seed}").randrange(2)
-    return ("plain", "speculative", "speculative", "plain") if (start + block) % 2 == 0 else ("speculative", "plain", "plain", "speculative")
+def halves(arms: int, seed: int, block: int) -> tuple[list[int], list[int]]:
+    """The two halves of a block, each a place for every arm: a row of the balanced square and the same row backwards, blocks taking turns
+    through the square from a seeded start. With two arms that is ABBA and BAAB."""
+    rows = williams(arms)
+    row = rows[(random.Random(f"{seed}").randrange(len(rows)) + block) % len(rows)]
+    return row, row[::-1]
 
 
 class ClosedTrials(Trials):
-    """A trial is one arm over all prompts, from its own clock start; two neighbours are a pair and share its number."""
+    """A trial is one arm over all prompts, from its own clock start; within half a block every arm is a pair with plain and shares its number."""
 
     @property
     def units_per_block(self) -> int:
-        return 2 * PAIRS
+        return PAIRS * (1 + len(self.bench.arms))
 
-    def _block(self, block: int, planned: int) -> Iterator[AnyFact]:
-        for place, arm in enumerate(arms_of(self.ready.spec.sampling.seed, block)):
-            yield from self._run(arm, place % 2, "headline", block * PAIRS + place // 2, block)
-            self._advance(1, self.bench.clock.now(), planned)
+    def _block(self, block: int, planned: int) -> Iterator[Told]:
+        seats = self.bench.seats()
+        for half, row in enumerate(halves(len(seats), self.ready.spec.sampling.seed, block)):
+            order = [seats[place] for place in row]
+            for seat in order:
+                yield from self._run(seat, order, "headline", block * PAIRS + half, block)
+                self._advance(1, self.bench.clock.now(), planned)
 
-    def losslessness(self) -> Iterator[AnyFact]:
-        arms: tuple[Arm, Arm] = ("plain", "speculative")
-        for place, arm in enumerate(arms):
-            yield from self._run(arm, place, "losslessness", 0, 0)
-            self.report(ProgressFact(stage="losslessness", done=place + 1, total=2))
+    def losslessness(self) -> Iterator[Told]:
+        seats = self.bench.seats()
+        for done, seat in enumerate(seats):
+            yield from self._run(seat, seats, "losslessness", 0, 0)
+            self._report(ProgressFact(stage="losslessness", done=done + 1, total=len(seats)))
 
-    def _run(self, arm: Arm, order: int, purpose: Purpose, trial: int, block: int) -> Iterator[AnyFact]:
+    def _run(self, seat: Seat, order: Many[Seat], purpose: Purpose, trial: int, block: int) -> Iterator[Told]:
         watch = Watch(self.cores)
-        outcomes, work = self.bench.together(arm, order, self.requests(trial), self.ready.spec.load.concurrency)
+        ran = self.bench.together(seat, self.requests(trial), self.ready.spec.load.concurrency)
+        if ran is None:
+            return
+        outcomes, work = ran
         seconds, quiet = self.bench.clock.now(), watch.read()
-        yield self._trial(arm, work, seconds, purpose, trial, block, quiet)
-        yield from self._facts(outcomes, purpose, trial)
+        yield from self._trial(outcomes[0], work, seconds, purpose, trial, block, quiet)
+        yield from self._requests(outcomes, order, purpose, trial)

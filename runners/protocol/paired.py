@@ -1,16 +1,17 @@
-"""Load 1: every prompt by plain and speculative back to back, the order swapped in the next pass (definitions § 3)."""
+"""Load 1: every prompt by all arms back to back, the order turned round in the next pass (definitions § 3)."""
 
 from collections.abc import Iterator
+from collections.abc import Sequence as Many
+from typing import Any
 
-from app.domain.facts import AnyFact, Arm, ProgressFact, Purpose
+from app.domain.facts import ProgressFact, Purpose
 from runners.engine.loop import Counters
 from runners.environment import Watch
-from runners.protocol.bench import Outcome
-from runners.protocol.order import plain_first
-from runners.protocol.trials import Trials
+from runners.protocol.bench import Outcome, Seat
+from runners.protocol.order import orders
+from runners.protocol.trials import Told, Trials
 
 PASSES = 2
-ARMS: tuple[Arm, ...] = ("plain", "speculative", "control")
 
 
 class PairedTrials(Trials):
@@ -20,31 +21,38 @@ class PairedTrials(Trials):
     def units_per_block(self) -> int:
         return PASSES * len(self.ready.requests)
 
-    def _block(self, block: int, planned: int) -> Iterator[AnyFact]:
+    def _block(self, block: int, planned: int) -> Iterator[Told]:
         for second in range(PASSES):
-            order = plain_first(len(self.ready.requests), self.ready.spec.sampling.seed, block, bool(second))
-            watch, outcomes, before = Watch(self.cores), [], 0.0
+            seats = self.bench.seats()
+            places = orders(len(self.ready.requests), len(seats), self.ready.spec.sampling.seed, block, bool(second))
+            order = [[seats[place] for place in row] for row in places]
+            watch, groups, before = Watch(self.cores), [], 0.0
             for group in self.bench.groups(self.requests(block * PASSES + second), order, control_first=bool(second)):
-                outcomes.append(group)
+                groups.append(group)
                 now = self.bench.clock.now()
                 self._advance(1, now - before, planned)
                 before = now
-            yield from self._read(outcomes, watch, "headline", block * PASSES + second, block)
+            yield from self._read(groups, order, watch, "headline", block * PASSES + second, block)
 
-    def losslessness(self) -> Iterator[AnyFact]:
-        watch, outcomes, total = Watch(self.cores), [], len(self.ready.requests)
-        for group in self.bench.groups(self.ready.requests, [True] * total, control_first=None):
-            outcomes.append(group)
-            self.report(ProgressFact(stage="losslessness", done=len(outcomes), total=total))
-        yield from self._read(outcomes, watch, "losslessness", 0, 0)
+    def losslessness(self) -> Iterator[Told]:
+        watch, groups, total, seats = Watch(self.cores), [], len(self.ready.requests), self.bench.seats()
+        order = [seats] * total
+        for group in self.bench.groups(self.ready.requests, order, control_first=None):
+            groups.append(group)
+            self._report(ProgressFact(stage="losslessness", done=len(groups), total=total))
+        yield from self._read(groups, order, watch, "losslessness", 0, 0)
 
-    def _read(self, groups: list[tuple[Outcome, ...]], watch: Watch, purpose: Purpose, trial: int, block: int) -> Iterator[AnyFact]:
+    def _read(
+        self, groups: list[tuple[Outcome, ...]], order: Many[Many[Seat]], watch: Watch, purpose: Purpose, trial: int, block: int
+    ) -> Iterator[Told]:
         quiet = watch.read()
-        for arm in ARMS:
-            own = [outcome for group in groups for outcome in group if outcome.arm == arm]
-            if own:
-                seconds = sum(o.sequence.step_end[-1] - o.sequence.sent_at for o in own)
-                work = Counters(sum(o.forwards for o in own), sum(o.slot_steps for o in own))
-                yield self._trial(arm, work, seconds, purpose, trial, block, quiet)
+        by_arm: dict[Any, list[Outcome]] = {}
         for group in groups:
-            yield from self._facts(group, purpose, trial)
+            for outcome in group:
+                by_arm.setdefault((outcome.arm, outcome.seat), []).append(outcome)
+        for own in by_arm.values():
+            seconds = sum(o.sequence.step_end[-1] - o.sequence.sent_at for o in own)
+            work = Counters(sum(o.forwards for o in own), sum(o.slot_steps for o in own))
+            yield from self._trial(own[0], work, seconds, purpose, trial, block, quiet)
+        for group, row in zip(groups, order, strict=True):
+            yield from self._requests(group, row, purpose, trial)

@@ -14,17 +14,17 @@ from runners.workloads.words import count_words
 class Reader:
     """Turns outcomes into facts. What an answer says of itself is read once per distinct answer: greedy repeats are mostly equal."""
 
-    def __init__(self, tokenizer: Any, language: str, longest_draft: int) -> None:
-        self.tokenizer, self.language, self.longest_draft = tokenizer, language, longest_draft
+    def __init__(self, tokenizer: Any, language: str) -> None:
+        self.tokenizer, self.language = tokenizer, language
         self._read: dict[tuple[str, str], dict[str, Any]] = {}
 
-    def fact(self, outcome: Outcome, prompt: Prompt, *, purpose: Purpose, trial: int) -> RequestFact:
+    def fact(self, outcome: Outcome, prompt: Prompt, *, order: int, longest_draft: int, purpose: Purpose, trial: int) -> RequestFact:
         sequence = outcome.sequence
         return RequestFact(
             arm=outcome.arm,
             purpose=purpose,
             trial=trial,
-            order=outcome.order,
+            order=order,
             prompt=prompt.id,
             profile=prompt.profile,
             parallel=prompt.parallel,
@@ -33,7 +33,7 @@ class Reader:
             prompt_tokens=len(self.tokenizer(prompt.text, add_special_tokens=False)["input_ids"]),
             prompt_characters=len(prompt.text),
             prompt_words=count_words(prompt.text, self.language),
-            longest_draft=self.longest_draft,
+            longest_draft=longest_draft,
             **sequence.counted(),
             **self._answer(sequence.output, prompt),
         )

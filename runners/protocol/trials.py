@@ -1,27 +1,33 @@
-"""The trials of one run (design: one run, step 5), whatever its load: blocks, their repetition, and facts when a trial is over."""
+"""The trials of a job (design: one run, step 5), whatever its load: blocks, their repetition, and facts when a trial is over."""
 
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping
 from collections.abc import Sequence as Many
 from dataclasses import replace
 
-from app.domain.facts import AnyFact, Arm, ProgressFact, Purpose, TrialFact
+from app.domain.facts import AnyFact, ProgressFact, Purpose, RequestFact, TrialFact
 from runners.engine.loop import Counters
 from runners.engine.sequence import Request
 from runners.environment import Quiet
-from runners.protocol.bench import Bench, Outcome
+from runners.protocol.bench import Bench, Outcome, Seat
 from runners.protocol.preflight import Ready
 from runners.protocol.readings import Reader
+
+# A fact and the run that it belongs to. What plain and control did is told to every run, each of which stands for itself.
+Told = tuple[int, AnyFact]
+CONTROL_ORDER = 2
 
 
 class Trials(ABC):
     """A block holds each arm twice, in an order that cancels drift; how it does so is the load's matter."""
 
-    def __init__(self, ready: Ready, bench: Bench, cores: list[int], report: Callable[[AnyFact], None]) -> None:
-        self.ready, self.bench, self.cores, self.report = ready, bench, cores, report
-        self.reader = Reader(ready.tokenizer, ready.spec.language, bench.longest)
-        self._prompts = {prompt.id: prompt for prompt in ready.prompts}
+    def __init__(self, readies: Mapping[int, Ready], bench: Bench, cores: list[int], tell: Callable[[int, AnyFact], None]) -> None:
+        """`readies` holds what pre-flight found for each run; all but drafter and controller is the same for all of them."""
+        self.ready = next(iter(readies.values()))
+        self.bench, self.cores, self.tell = bench, cores, tell
+        self.reader = Reader(self.ready.tokenizer, self.ready.spec.language)
+        self._prompts = {prompt.id: prompt for prompt in self.ready.prompts}
         self._done = 0
         self._seconds = 0.0
 
@@ -31,11 +37,11 @@ class Trials(ABC):
         """Units of progress in a block: what `_advance` is called with adds up to this."""
 
     @abstractmethod
-    def _block(self, block: int, planned: int) -> Iterator[AnyFact]: ...
+    def _block(self, block: int, planned: int) -> Iterator[Told]: ...
 
     @abstractmethod
-    def losslessness(self) -> Iterator[AnyFact]:
-        """Both arms once at the run's own load; only their ids are read from it."""
+    def losslessness(self) -> Iterator[Told]:
+        """All arms once at the run's own load; only their ids are read from it."""
 
     def requests(self, number: int) -> list[Request]:
         """What pass or pair `number` decodes: sampled answers draw with a seed of their own each time, greedy ones have no chance in them."""
@@ -43,8 +49,8 @@ class Trials(ABC):
             return self.ready.requests
         return [replace(request, seed=request.seed + number) for request in self.ready.requests]
 
-    def headline(self) -> Iterator[AnyFact]:
-        """`trials` ABBA blocks. A block that others disturbed is repeated once, under a number of its own; what was disturbed stays in the facts
+    def headline(self) -> Iterator[Told]:
+        """`trials` blocks. A block that others disturbed is repeated once, under a number of its own; what was disturbed stays in the facts
         and is not timed."""
         blocks = deque((block, True) for block in range(self.ready.spec.trials))
         planned = len(blocks)
@@ -56,12 +62,12 @@ class Trials(ABC):
                 planned += 1
 
     @staticmethod
-    def _watched(facts: Iterator[AnyFact]) -> Generator[AnyFact, None, bool]:
+    def _watched(told: Iterator[Told]) -> Generator[Told, None, bool]:
         """Passes facts on; returns whether a trial among them was contended."""
         disturbed = False
-        for fact in facts:
+        for run, fact in told:
             disturbed |= isinstance(fact, TrialFact) and fact.contended
-            yield fact
+            yield run, fact
         return disturbed
 
     def _advance(self, units: int, seconds: float, planned: int) -> None:
@@ -70,15 +76,30 @@ class Trials(ABC):
         self._seconds += seconds
         total = planned * self.units_per_block
         remaining = self._seconds / self._done * max(0, total - self._done)
-        self.report(ProgressFact(stage="trial", done=self._done, total=total, remaining=remaining, repeated=planned - self.ready.spec.trials))
+        self._report(ProgressFact(stage="trial", done=self._done, total=total, remaining=remaining, repeated=planned - self.ready.spec.trials))
 
-    def _facts(self, outcomes: Many[Outcome], purpose: Purpose, trial: int) -> Iterator[AnyFact]:
+    def _report(self, fact: AnyFact) -> None:
+        for run in self.bench.arms:
+            self.tell(run, fact)
+
+    def _requests(self, outcomes: Many[Outcome], order: Many[Seat], purpose: Purpose, trial: int) -> Iterator[Told]:
+        """Outcomes of arms that ran in this `order`, one after the other. To a run its own arm and plain are a pair, whoever else ran between."""
         for outcome in outcomes:
-            yield self.reader.fact(outcome, self._prompts[outcome.sequence.request.prompt], purpose=purpose, trial=trial)
+            for run in self._readers_of(outcome.seat):
+                place = CONTROL_ORDER if outcome.arm == "control" else place_of(order, run, outcome.seat)
+                yield run, self._request(outcome, place, self.bench.arms[run].longest, purpose, trial)
 
-    def _trial(self, arm: Arm, work: Counters, seconds: float, purpose: Purpose, trial: int, block: int, quiet: Quiet) -> TrialFact:
-        return TrialFact(
-            arm=arm,
+    def _request(self, outcome: Outcome, place: int, longest: int, purpose: Purpose, trial: int) -> RequestFact:
+        prompt = self._prompts[outcome.sequence.request.prompt]
+        return self.reader.fact(outcome, prompt, order=place, longest_draft=longest, purpose=purpose, trial=trial)
+
+    def _readers_of(self, seat: Seat) -> list[int]:
+        return list(self.bench.arms) if seat is None else [seat]
+
+    def _trial(self, outcome: Outcome, work: Counters, seconds: float, purpose: Purpose, trial: int, block: int, quiet: Quiet) -> Iterator[Told]:
+        """The trial of an arm, of which `outcome` is any."""
+        fact = TrialFact(
+            arm=outcome.arm,
             purpose=purpose,
             trial=trial,
             block=block,
@@ -93,3 +114,11 @@ class Trials(ABC):
             weight_bytes=self.bench.target.weight_bytes,
             cache_bytes=self.bench.target.cache_bytes,
         )
+        for run in self._readers_of(outcome.seat):
+            yield run, fact
+
+
+def place_of(order: Many[Seat], run: int, seat: Seat) -> int:
+    """0 or 1: which of the run's own arm and plain this is in time."""
+    other: Seat = run if seat is None else None
+    return int(order.index(seat) > order.index(other)) if other in order else 0

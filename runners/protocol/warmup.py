@@ -1,12 +1,14 @@
 """Warm-up: all arms decode until the plain arm's steps are steady."""
 
 import statistics
+from collections.abc import Mapping
 from collections.abc import Sequence as Many
+from dataclasses import dataclass
 from itertools import cycle, pairwise
 
 from app.domain.facts import Arm, WarmupFact
 from runners.engine.sequence import Request
-from runners.protocol.bench import Bench
+from runners.protocol.bench import Bench, Outcome, Seat
 
 GROUP = 8
 GROUPS = 3
@@ -25,36 +27,46 @@ def steady(steps: list[float]) -> bool:
     return len(found) == GROUPS and max(found) <= min(found) * (1 + WITHIN)
 
 
-def warm_up(bench: Bench, requests: Many[Request], concurrency: int, limit: float) -> tuple[WarmupFact, int]:
-    """Warms all arms, prompt by prompt, for at most `limit` seconds, then both once at the run's own load if that is above 1.
+@dataclass(frozen=True)
+class Warmth:
+    """How one run's arms warmed up, and how many tokens its own drafted on the way."""
 
-    Returns the fact and the number of tokens drafted on the way.
-    """
-    steps: dict[Arm, list[float]] = {"plain": [], "speculative": [], "control": []}
-    drafted = 0
+    fact: WarmupFact
+    drafted: int
+
+
+def warm_up(bench: Bench, requests: Many[Request], concurrency: int, limit: float) -> dict[int, Warmth]:
+    """Warms all arms, prompt by prompt, for at most `limit` seconds, then each once at the run's own load if that is above 1; by run."""
+    seen: dict[tuple[Arm, Seat], list[Outcome]] = {}
     bench.reset()
     for request in cycle(requests):
         for outcome in bench.all_arms(request):
-            steps[outcome.arm] += _durations(outcome.sequence.step_end)
-            drafted += outcome.sequence.drafted
-        if steady(steps["plain"]) or bench.clock.now() > limit:
+            seen.setdefault((outcome.arm, outcome.seat), []).append(outcome)
+        if steady(_steps(seen[("plain", None)])) or bench.clock.now() > limit:
             break
     seconds = bench.clock.now()
     if concurrency > 1:
         # Batches of other shapes run other kernels; the first of them is not to be timed.
-        arms: tuple[Arm, Arm] = ("plain", "speculative")
-        for arm in arms:
-            bench.together(arm, 0, requests[: 2 * concurrency], concurrency)
+        for seat in bench.seats():
+            bench.together(seat, requests[: 2 * concurrency], concurrency)
             seconds += bench.clock.now()
-    bench.controller.settle()
+    for arm in bench.arms.values():
+        arm.controller.settle()
+    return {run: _warmth(seen, run, seconds) for run in bench.arms}
+
+
+def _warmth(seen: Mapping[tuple[Arm, Seat], list[Outcome]], run: int, seconds: float) -> Warmth:
+    own = {arm: outcomes for (arm, seat), outcomes in seen.items() if seat in (None, run)}
+    steps = {arm: _steps(outcomes) for arm, outcomes in own.items()}
     fact = WarmupFact(
         steady=steady(steps["plain"]),
         seconds=seconds,
         steps=sum(map(len, steps.values())),
         medians={arm: tuple(medians(taken)) for arm, taken in steps.items()},
     )
-    return fact, drafted
+    return Warmth(fact, sum(outcome.sequence.drafted for outcome in own.get("speculative", [])))
 
 
-def _durations(ends: list[float]) -> list[float]:
-    return [after - before for before, after in pairwise(ends)]
+def _steps(outcomes: list[Outcome]) -> list[float]:
+    """Seconds of every step, one request after the other."""
+    return [after - before for outcome in outcomes for before, after in pairwise(outcome.sequence.step_end)]

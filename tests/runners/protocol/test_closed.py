@@ -11,7 +11,7 @@ from runners.clock import Clock
 from runners.engine.stops import StopRules
 from runners.parts import choose
 from runners.protocol.bench import Bench
-from runners.protocol.closed import ClosedTrials, arms_of
+from runners.protocol.closed import ClosedTrials, halves
 from runners.protocol.preflight import Unmeasurable, check_load
 from runners.protocol.trials import Trials
 from runners.workloads.suite import load, select
@@ -44,10 +44,12 @@ class Ready:
 def facts() -> list[Any]:
     ready: Any = Ready(trials=2)
     target: Any = tiny("llama", slots=CONCURRENCY)
-    bench = Bench(target, choose(ready.spec), StopRules(16), Clock(torch.device("cpu")), lambda: False)
+    bench = Bench(target, {0: choose(ready.spec)}, StopRules(16), Clock(torch.device("cpu")))
     seen: list[Any] = []
-    trials: Trials = ClosedTrials(ready, bench, [0], seen.append)
-    return [*trials.headline(), *trials.losslessness(), *seen]
+    trials: Trials = ClosedTrials({0: ready}, bench, [0], lambda _, fact: seen.append(fact))
+    told = [*trials.headline(), *trials.losslessness()]
+    assert {run for run, _ in told} == {0}
+    return [*(fact for _, fact in told), *seen]
 
 
 def test_a_block_has_each_arm_twice_as_neighbours(facts: list[Any]) -> None:
@@ -97,8 +99,9 @@ def test_progress_ends_where_it_says(facts: list[Any]) -> None:
 
 def test_orders_take_turns() -> None:
     """Catches drift that always favours one arm."""
-    assert arms_of(1, 0) != arms_of(1, 1)
-    assert {arms_of(seed, 0) for seed in range(8)} == {arms_of(1, 0), arms_of(1, 1)}
+    assert halves(2, 1, 0) != halves(2, 1, 1)
+    first = {tuple(map(tuple, halves(2, seed, 0))) for seed in range(8)}
+    assert first == {tuple(map(tuple, halves(2, 1, block))) for block in range(2)} == {((0, 1), (1, 0)), ((1, 0), (0, 1))}
 
 
 def test_too_few_prompts_for_a_steady_window_are_refused() -> None:

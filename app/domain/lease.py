@@ -1,0 +1,24 @@
+"""What a runner holds while it measures a run."""
+
+from app.domain.spec import RunSpec
+from app.domain.value import Value
+
+# Runs of one campaign that one process measures side by side; with more arms a pass would take too long for its pairs to be neighbours.
+MOST_TOGETHER = 6
+
+
+class Lease(Value):
+    """A run that a runner holds for `lease_seconds` from the moment of the answer, and the token that is good for this attempt alone.
+
+    `siblings` are leases of further runs of the same campaign that differ from this one in drafter and controller alone: they are measured
+    together, against one plain arm.
+    """
+
+    run: int
+    attempt: int
+    attempt_id: int
+    token: str
+    spec: RunSpec
+    lease_seconds: float
+    beat_seconds: float
+    siblings: tuple["Lease", ...] = ()

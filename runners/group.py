@@ -1,0 +1,62 @@
+"""The attempts that one child measures side by side, each with a lease of its own: the parent tends them until all have ended."""
+
+import logging
+import shutil
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from app.domain.lease import Lease
+from runners.attempt import Attempt
+from runners.child import Child
+from runners.job import Job, folder_of
+from runners.link import Link, Lost
+
+log = logging.getLogger("bezmen.runner")
+TICK_SECONDS = 0.25
+
+
+class Group:
+    """`abandon` true gives all runs back at once. A run that is lost or cancelled is withdrawn from the child, which goes on with the others."""
+
+    def __init__(self, link: Link, leases: list[Lease], job: Job, folder: Path, abandon: Callable[[], bool]) -> None:
+        self.link, self.job, self.folder, self.abandon = link, job, folder, abandon
+        self.open = [Attempt(link, lease, folder_of(folder, run)) for run, lease in enumerate(leases)]
+
+    def run(self) -> None:
+        self.folder.mkdir(parents=True, mode=0o700)
+        for attempt in self.open:
+            attempt.folder.mkdir()
+        self.job.write(self.folder)
+        child = Child(self.folder, online=bool(self.job.hub))
+        try:
+            while self.open:
+                self._tend(child)
+        finally:
+            child.stop(grace=1.0)
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _tend(self, child: Child) -> None:
+        ended = child.exit is not None  # asked before the last read, so that nothing written in between is missed
+        self.open = [attempt for attempt in self.open if not self._over(attempt, child, ended)]
+        if self.open and self.abandon():
+            for attempt in self.open:
+                self.link.release(attempt.lease, "the runner is shutting down")
+                log.info("run %s: released", attempt.lease.run)
+            self.open = []
+        if self.open:
+            time.sleep(TICK_SECONDS)
+
+    def _over(self, attempt: Attempt, child: Child, ended: bool) -> bool:
+        """Whether an attempt has come to its end, one way or another."""
+        try:
+            attempt.pump(ended=ended)
+            if ended or attempt.finish is not None:
+                attempt.conclude(child.exit, child.last_words())
+                return True
+            attempt.beat()
+        except Lost as error:
+            log.warning("run %s attempt %s is lost: %s", attempt.lease.run, attempt.lease.attempt, error)
+            attempt.withdraw()
+            return True
+        return False
