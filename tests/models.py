@@ -10,6 +10,7 @@ from runners.clock import Clock
 from runners.drafters.base import Params
 from runners.drafters.none import NoDrafter
 from runners.engine.dice import Chance
+from runners.engine.draft import Batch, Draft
 from runners.engine.loop import Loop
 from runners.engine.sequence import Request, Sequence
 from runners.engine.stops import StopRules
@@ -98,3 +99,35 @@ def counts(sequence: Sequence) -> tuple[Any, ...]:
         tuple(sequence.output), sequence.drafted, sequence.verified, sequence.accepted, sequence.undrafted, sequence.prefill_tokens,
         sequence.discarded_bonus, tuple(sequence.round_drafted), tuple(sequence.round_verified), sequence.finish,
     )  # fmt: skip
+
+
+def rolled(weights: tuple[float, ...]) -> torch.Tensor:
+    """A first-order chain `[V, V]`: the law behind token x is `weights` rolled by x places."""
+    base = torch.tensor(weights, dtype=torch.float64)
+    return torch.stack([base.roll(x) for x in range(len(weights))])
+
+
+class ChainTarget(Target):
+    """Tokens follow a Markov chain `after` `[V, V]`, known to the last digit; its first layer follows another one, `early_after`.
+
+    Emits nothing from its prefill, so that the first round drafts behind the prompt.
+    """
+
+    prefill_emits = False
+
+    def __init__(self, after: torch.Tensor, early_after: torch.Tensor, *, slots: int = 4) -> None:
+        super().__init__(slots)
+        self.layers, self.vocabulary, self.context, self.eos = 2, len(after), 4096, frozenset()
+        self.device = torch.device("cpu")
+        self._logits, self._early = after.log(), early_after.log()
+
+    def _prefill(self, slot: int, ids: Any) -> None:
+        pass
+
+    def verify(self, batch: Batch, draft: Draft) -> torch.Tensor:
+        self.forwards += 1
+        pending = torch.tensor([[ids[-1]] for ids in batch.ids], dtype=torch.long)
+        return self._logits[torch.cat([pending, draft.tokens], dim=1)]
+
+    def early(self, batch: Batch, tokens: torch.Tensor, depth: int, exit_layer: int) -> tuple[torch.Tensor, None]:
+        return self._early[tokens], None
