@@ -58,14 +58,24 @@ def example_params(name: str) -> dict[str, Any]:
     return {field: schema["properties"][field].get("minimum", 1) for field in schema.get("required", [])}
 
 
-def spec(drafter: str = "ngram", params: dict[str, Any] | None = None, controller: str = "constant", **controls: Any) -> RunSpec:
-    return RunSpec(
-        model=ModelSource(source="package", package="tiny"),
-        drafter=Choice(name=drafter, params=example_params(drafter) if params is None else params),
-        controller=Choice(name=controller, params=controls),
-        language="en",
-        tokenizer="package:tiny",
-        suite=SuiteChoice(id="parallel-v1"),
+# Verification rules: the greedy one, and the sampling one in its limit and at a temperature.
+GREEDY: dict[str, Any] = {"verifier": "rejection"}
+SAMPLED: dict[str, Any] = {"verifier": "rejection", "sampling": {"temperature": 0.8, "top_k": 30, "top_p": 0.95}}
+
+
+def spec(
+    drafter: str = "ngram", params: dict[str, Any] | None = None, controller: str = "constant", rule: dict[str, Any] | None = None, **controls: Any
+) -> RunSpec:
+    return RunSpec.model_validate(
+        {
+            "model": ModelSource(source="package", package="tiny"),
+            "drafter": Choice(name=drafter, params=example_params(drafter) if params is None else params),
+            "controller": Choice(name=controller, params=controls),
+            "language": "en",
+            "tokenizer": "package:tiny",
+            "suite": SuiteChoice(id="parallel-v1"),
+        }
+        | (rule or {})
     )
 
 

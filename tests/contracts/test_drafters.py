@@ -1,14 +1,18 @@
 """What every drafter must hold, over everything discovered: a new drafter gets these tests by existing."""
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 
 from runners.engine.draft import Batch
 from runners.engine.stops import StopRules
 from runners.parts import drafters
-from tests.models import TARGETS, by_prompt, counts, loop_of, plain_loop, prompts, spec, tiny
+from tests.models import GREEDY, SAMPLED, TARGETS, by_prompt, counts, loop_of, plain_loop, prompts, spec, tiny
 
 NAMES = sorted(drafters())
 LIMIT = 40
+RULES: dict[str, dict[str, Any]] = {"exact": {}, "rejection": GREEDY, "sampled": SAMPLED}
 
 
 @pytest.fixture(params=TARGETS)
@@ -21,36 +25,47 @@ def drafter(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-@pytest.mark.parametrize("controller", ["constant", "window"])
-def test_greedy_output_equals_plain(target_name: str, drafter: str, controller: str) -> None:
+@pytest.mark.parametrize(("controller", "rule"), [("constant", "exact"), ("window", "exact"), ("constant", "rejection")])
+def test_greedy_output_equals_plain(target_name: str, drafter: str, controller: str, rule: str) -> None:
     """Catches any way in which a draft changes what the target says."""
     plain = by_prompt(plain_loop(tiny(target_name), StopRules(LIMIT)).run(prompts(4), 1))
-    drafted = by_prompt(loop_of(tiny(target_name), spec(drafter, controller=controller), StopRules(LIMIT)).run(prompts(4), 1))
+    drafted = by_prompt(loop_of(tiny(target_name), spec(drafter, controller=controller, rule=RULES[rule]), StopRules(LIMIT)).run(prompts(4), 1))
     assert {name: s.output for name, s in drafted.items()} == {name: s.output for name, s in plain.items()}
     assert all(len(s.output) == LIMIT for s in plain.values())
 
 
-def test_slots_equal_single_runs(target_name: str, drafter: str) -> None:
-    """Catches leaks between slots and requests: eight requests over three slots with refill count as eight runs alone do."""
+@pytest.mark.parametrize("rule", ["exact", "sampled"])
+def test_slots_equal_single_runs(target_name: str, drafter: str, rule: str) -> None:
+    """Catches leaks between slots and requests, also of chance: eight requests over three slots with refill count as eight runs alone do."""
     rules = StopRules(LIMIT)
-    together = by_prompt(loop_of(tiny(target_name, slots=3), spec(drafter), rules).run(prompts(8), 3))
+    together = by_prompt(loop_of(tiny(target_name, slots=3), spec(drafter, rule=RULES[rule]), rules).run(prompts(8), 3))
     for request in prompts(8):
-        alone = loop_of(tiny(target_name, slots=1), spec(drafter), rules).run([request], 1)[0]
+        alone = loop_of(tiny(target_name, slots=1), spec(drafter, rule=RULES[rule]), rules).run([request], 1)[0]
         assert counts(together[request.prompt]) == counts(alone), request.prompt
 
 
-def test_same_seed_same_counts(target_name: str, drafter: str) -> None:
+@pytest.mark.parametrize("rule", ["exact", "sampled"])
+def test_same_seed_same_counts(target_name: str, drafter: str, rule: str) -> None:
     """Catches hidden state and unseeded chance: a second pass over the same loop counts the same."""
-    loop = loop_of(tiny(target_name), spec(drafter), StopRules(LIMIT))
+    loop = loop_of(tiny(target_name), spec(drafter, rule=RULES[rule]), StopRules(LIMIT))
     first = [counts(s) for s in loop.run(prompts(4), 2)]
     loop.drafter.reset()
     assert [counts(s) for s in loop.run(prompts(4), 2)] == first
 
 
+def test_another_seed_says_something_else(target_name: str, drafter: str) -> None:
+    """Catches a seed that is not used: passes of a sampled run would all be the same answer."""
+    loop = loop_of(tiny(target_name), spec(drafter, rule=SAMPLED), StopRules(LIMIT))
+    first = by_prompt(loop.run(prompts(2), 1))
+    other = by_prompt(loop.run([replace(request, seed=request.seed + 1) for request in prompts(2)], 1))
+    assert all(first[name].output != other[name].output for name in first)
+
+
+@pytest.mark.parametrize("rule", ["exact", "sampled"])
 @pytest.mark.parametrize("limit", [1, 2, 3, 7])
-def test_token_limit_is_kept_and_counts_close(target_name: str, drafter: str, limit: int) -> None:
+def test_token_limit_is_kept_and_counts_close(target_name: str, drafter: str, limit: int, rule: str) -> None:
     """Catches overshoot past the limit, and a last step that is miscounted."""
-    for sequence in loop_of(tiny(target_name), spec(drafter, length=5), StopRules(limit)).run(prompts(3), 1):
+    for sequence in loop_of(tiny(target_name), spec(drafter, rule=RULES[rule], length=5), StopRules(limit)).run(prompts(3), 1):
         assert len(sequence.output) == limit
         assert sequence.emitted == sequence.prefill_tokens + sequence.accepted + sequence.rounds + sequence.undrafted - sequence.discarded_bonus
         assert all(made <= 5 for made in sequence.round_drafted)
@@ -70,27 +85,36 @@ def test_limits_of_zero_and_one_are_obeyed(target_name: str, drafter: str) -> No
     assert draft.width == max(draft.lengths, default=0)
 
 
+def freely(target_name: str, drafter: str, rule: str) -> list[int]:
+    """What is said where nothing stops it: greedy text is plain's, sampled text is the same arm's with the same seed."""
+    if rule == "sampled":
+        return loop_of(tiny(target_name), spec(drafter, rule=SAMPLED, length=6), StopRules(LIMIT)).run(prompts(1), 1)[0].output
+    return plain_loop(tiny(target_name), StopRules(LIMIT)).run(prompts(1), 1)[0].output
+
+
+@pytest.mark.parametrize("rule", ["exact", "sampled"])
 @pytest.mark.parametrize("place", [1, 4, 6, 9])
-def test_eos_inside_a_draft_ends_the_text_there(target_name: str, drafter: str, place: int) -> None:
+def test_eos_inside_a_draft_ends_the_text_there(target_name: str, drafter: str, place: int, rule: str) -> None:
     """Catches tokens delivered past EOS, and an EOS that is not delivered itself."""
-    free = plain_loop(tiny(target_name), StopRules(LIMIT)).run(prompts(1), 1)[0].output
+    free = freely(target_name, drafter, rule)
     eos = frozenset({free[place]})
     expected = free[: free.index(free[place]) + 1]
     target = tiny(target_name, eos=eos)
-    sequence = loop_of(target, spec(drafter, length=6), StopRules(LIMIT, eos)).run(prompts(1), 1)[0]
+    sequence = loop_of(target, spec(drafter, rule=RULES[rule], length=6), StopRules(LIMIT, eos)).run(prompts(1), 1)[0]
     assert (sequence.output, sequence.finish) == (expected, "eos")
     assert sequence.emitted == sequence.prefill_tokens + sequence.accepted + sequence.rounds + sequence.undrafted - sequence.discarded_bonus
 
 
-def test_stop_string_inside_a_draft(target_name: str, drafter: str) -> None:
+@pytest.mark.parametrize("rule", ["exact", "sampled"])
+def test_stop_string_inside_a_draft(target_name: str, drafter: str, rule: str) -> None:
     """Catches a stop string that is only looked for at the ends of steps: the token that completes it is the last one delivered."""
-    free = plain_loop(tiny(target_name), StopRules(LIMIT)).run(prompts(1), 1)[0].output
+    free = freely(target_name, drafter, rule)
     decode = lambda ids: "".join(f"<{i}>" for i in ids)  # noqa: E731
     wanted = decode(free[10:12])
     place = next(i for i in range(len(free)) if decode(free[: i + 1]).endswith(wanted))
     rules = StopRules(LIMIT, strings=(wanted[2:-1],), decode=decode)
     cut = next(i for i in range(len(free)) if wanted[2:-1] in decode(free[: i + 1]))
-    sequence = loop_of(tiny(target_name), spec(drafter, length=6), rules).run(prompts(1), 1)[0]
+    sequence = loop_of(tiny(target_name), spec(drafter, rule=RULES[rule], length=6), rules).run(prompts(1), 1)[0]
     assert (sequence.output, sequence.finish) == (free[: cut + 1], "stop")
     assert cut <= place
 
