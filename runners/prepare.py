@@ -49,7 +49,7 @@ def prepare(job: Job, device: torch.device, desk: Desk) -> dict[int, Ready]:
     """Everything that can be refused before weights are loaded. Empty when every run has ended."""
     spec = job.shared
     chosen = each(desk, lambda run: choose(job.specs[run]))
-    each(desk, lambda run: check_scope(job.specs[run], chosen[run]))
+    each(desk, lambda run: check_scope(job.specs[run]))
     if not desk.open:
         return {}
     suite, prompts = _prompts(job)
@@ -92,7 +92,8 @@ def open_bench(readies: Mapping[int, Ready], dtype: torch.dtype, device: torch.d
     fitting = each(desk, bound)
     if not fitting:
         return None
-    return Bench(target, {run: readies[run].chosen for run in fitting}, rules, clock, desk.wanted, Control(target, rules, clock))
+    control = Control(target, rules, clock, shared.chosen.law)
+    return Bench(target, {run: readies[run].chosen for run in fitting}, rules, clock, desk.wanted, control)
 
 
 def _target(located: Located, dtype: torch.dtype, device: torch.device, readies: Mapping[int, Ready]) -> tuple[TransformersTarget, StopRules]:

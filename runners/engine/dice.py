@@ -28,13 +28,17 @@ class Dice(ABC):
         """An index per row, drawn in proportion to the row's weights `[R, V]`; `[R]`."""
 
 
+def key_of(seed: int, prompt: str) -> int:
+    """128 bits that start a request's stream: prompts of one seed draw apart."""
+    return int.from_bytes(hashlib.sha256(f"{seed}:{prompt}".encode()).digest()[:16])
+
+
 class SeededDice(Dice):
     def __init__(self) -> None:
         self._streams: dict[int, np.random.Generator] = {}
 
     def begin(self, slot: int, seed: int, prompt: str) -> None:
-        key = int.from_bytes(hashlib.sha256(f"{seed}:{prompt}".encode()).digest()[:16])
-        self._streams[slot] = np.random.Generator(np.random.Philox(key))
+        self._streams[slot] = np.random.Generator(np.random.Philox(key_of(seed, prompt)))
 
     def below(self, slots: Sequence[int], thresholds: Sequence[Sequence[float]]) -> list[list[bool]]:
         return [list(self._streams[slot].random(len(row)) < np.asarray(row)) for slot, row in zip(slots, thresholds, strict=True)]

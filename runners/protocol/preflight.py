@@ -30,12 +30,10 @@ class Unmeasurable(ValueError):
         self.code = code
 
 
-def check_scope(spec: RunSpec, chosen: Chosen) -> None:
+def check_scope(spec: RunSpec) -> None:
     """Refuses what this runner cannot measure honestly."""
     if spec.engine != "transformers":
         raise Unmeasurable("unknown_engine", f'There is no engine "{spec.engine}" on this runner; it has transformers.')
-    if spec.sampling.temperature > 0:
-        raise Unmeasurable("unsupported_sampling", f"This runner decodes greedily; {chosen.verifier.name} at a temperature is not measured yet.")
 
 
 def check_tokenizer(spec: RunSpec, identity: TokenizerIdentity) -> None:
