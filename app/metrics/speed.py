@@ -21,24 +21,32 @@ def end_to_end_pairs(frames: Frames) -> pd.DataFrame:
     return rows.groupby("prompt")[["seconds_plain", "seconds_speculative"]].mean()
 
 
-def decode_pairs(frames: Frames) -> pd.DataFrame:
-    """Decode seconds per token of both arms, `[prompts, 2]`. Equal answers make it the quotient of decode seconds; answers of different
-    length would otherwise be compared as if they were the same work. Prompts without decode time in either arm are not in it."""
-    sums = _decode_sums(frames)
-    return pd.DataFrame({arm: sums[f"decode_seconds_{arm}"] / sums[f"decode_tokens_{arm}"] for arm in ("plain", "speculative")})
+def decode_pairs(frames: Frames, first: str = "plain", second: str = "speculative") -> pd.DataFrame:
+    """Decode seconds per token of both arms, `[prompts, 2]`, all passes and seeds of a prompt together. Equal answers make it the quotient of decode
+    seconds; answers of different length would otherwise be compared as if they were the same work. Prompts without decode time in either arm are
+    not in it."""
+    sums = _with_decoding(frames, first, second).groupby("prompt")[_decode_columns(first, second)].sum()
+    return pd.DataFrame({arm: sums[f"decode_seconds_{arm}"] / sums[f"decode_tokens_{arm}"] for arm in (first, second)})
 
 
-def _decode_sums(frames: Frames) -> pd.DataFrame:
-    rows = paired(frames)
-    columns = [f"{name}_{arm}" for arm in ("plain", "speculative") for name in ("decode_seconds", "decode_tokens")]
-    # A pair leaves as a whole, so that both arms keep the same passes.
-    return rows[(rows[columns] > LEAST_SECONDS).all(axis=1)].groupby("prompt")[columns].sum()
+def _decode_columns(first: str, second: str) -> list[str]:
+    return [f"{name}_{arm}" for arm in (first, second) for name in ("decode_seconds", "decode_tokens")]
 
 
-def same_lengths(frames: Frames) -> bool:
-    """Whether every pair emitted as many tokens in both arms; only then do whole times compare."""
-    rows = paired(frames)
-    return bool((rows["emitted_plain"] == rows["emitted_speculative"]).all())
+def _with_decoding(frames: Frames, first: str = "plain", second: str = "speculative") -> pd.DataFrame:
+    """Pairs with decode time in both arms. A pair leaves as a whole, so that both arms keep the same passes."""
+    rows = paired(frames, first, second)
+    return rows[(rows[_decode_columns(first, second)] > LEAST_SECONDS).all(axis=1)]
+
+
+def same_lengths(frames: Frames, first: str = "plain", second: str = "speculative") -> bool:
+    """Whether every pair emitted as many tokens in both arms; only then do whole times compare. Answers that are drawn must besides have run to
+    the token limit: of those that end by themselves, equal lengths are a coincidence."""
+    rows = paired(frames, first, second)
+    equal = rows[f"emitted_{first}"] == rows[f"emitted_{second}"]
+    if frames.sampled:
+        equal &= (rows[f"finish_{first}"] == "length") & (rows[f"finish_{second}"] == "length")
+    return bool(equal.all())
 
 
 def by_prompt(table: pd.DataFrame) -> pd.Series:
@@ -63,6 +71,8 @@ def end_to_end(frames: Frames) -> list[Reading]:
     table = end_to_end_pairs(frames)
     if table.empty:
         return [missing(why_unpaired(frames))]
+    if not same_lengths(frames) and frames.sampled:
+        return [missing(plain("Drawn answers end where they end, so whole times do not compare; the speed-up of decoding counts time per token."))]
     if not same_lengths(frames):
         return [missing(plain("The arms' answers differ in length, so whole times do not compare; the speed-up of decoding counts time per token."))]
     return readings(frames, table, clusters.ratio(table.iloc[:, 0].to_numpy(), table.iloc[:, 1].to_numpy()))
@@ -74,15 +84,24 @@ def decode(frames: Frames) -> list[Reading]:
     table = decode_pairs(frames)
     if table.empty:
         return [missing(why_unpaired(frames))]
-    sums = _decode_sums(frames)
+    pairs = _with_decoding(frames)
+    sums = pairs.groupby("prompt")[_decode_columns("plain", "speculative")].sum()
     terms = [
         (sums[f"{name}_{arm}"].to_numpy(), power)
         for arm, sign in (("plain", 1), ("speculative", -1))
         for name, power in (("decode_seconds", sign), ("decode_tokens", -sign))
     ]
-    left = paired(frames)["prompt"].nunique() - len(table)
-    said = plain("%(left)s prompts have no decode time: the prefill emitted every token.", left=left) if left else None
-    return readings(frames, table, clusters.product(terms), left_out=said)
+    return readings(frames, table, clusters.product(terms), left_out=_without_decoding(frames, len(table), len(pairs)))
+
+
+def _without_decoding(frames: Frames, prompts: int, pairs: int) -> Sentence | None:
+    """What is said of prompts, or of single draws of a prompt, that left because an answer ended with its first token."""
+    found = paired(frames)
+    if left := found["prompt"].nunique() - prompts:
+        return plain("%(left)s prompts have no decode time: the prefill emitted every token.", left=left)
+    if left := len(found) - pairs:
+        return plain("%(left)s of %(n)s pairs of drawn answers have no decode time: one ended with its first token.", left=left, n=len(found))
+    return None
 
 
 def why_unpaired(frames: Frames) -> Sentence:

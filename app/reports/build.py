@@ -160,6 +160,7 @@ def _verdict(record: RunRecord, frames: Frames, shown: Sequence[Cell], run_gates
         noise_floor=headline.noise_floor(frames, chosen),
         blocks=blocks,
         contended=void,
+        seeds=headline.seeds_of(frames, chosen),
         finished=record.state == RunState.SUCCEEDED,
         plain=headline.has_plain(frames),
         refused=gate is not None and gate.name != "lossy",

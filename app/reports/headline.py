@@ -1,5 +1,7 @@
 """Which figure a run is judged by, and on what evidence."""
 
+import pandas as pd
+
 from app.domain.estimate import Cell, Estimate, Figure
 from app.metrics import load
 from app.metrics.frame import Frames
@@ -40,6 +42,19 @@ def blocks_of(frames: Frames) -> tuple[int, int]:
     """(blocks of headline trials, of them void)."""
     trials = frames.trials
     return trials.loc[trials["purpose"] == "headline", "block"].nunique(), len(void_blocks(frames))
+
+
+def seeds_of(frames: Frames, headline: str) -> int | None:
+    """The least number of draws of a prompt that were timed in both arms; None where nothing is drawn."""
+    if not frames.sampled:
+        return None
+    draws = _drawn_under_load(frames) if headline == THROUGHPUT else paired(frames)
+    return int(draws.groupby("prompt")["seed"].nunique().min()) if len(draws) else 0
+
+
+def _drawn_under_load(frames: Frames) -> pd.DataFrame:
+    pairs = load.trial_pairs(frames)
+    return pd.DataFrame([draw for work in pairs["work_plain"] for draw in work] if len(pairs) else [], columns=["prompt", "seed"])
 
 
 def has_plain(frames: Frames) -> bool:

@@ -2,20 +2,18 @@
 
 from collections.abc import Iterator, Sequence
 
-from app.domain.facts import RequestFact
 from app.domain.sentence import Quantity, Sentence, plain
 from app.metrics.frame import Frames
 from app.metrics.terms import DONE
 from app.reports.answers import of_arm
-from app.reports.headline import blocks_of
+from app.reports.headline import blocks_of, headline_of, seeds_of
 from app.reports.record import RunRecord
 from app.reports.report import Losslessness
-
-FEWEST_SEEDS = 4
+from app.statistics.verdict import FEWEST_SEEDS
 
 
 def notes(record: RunRecord, frames: Frames, found: Sequence[Losslessness]) -> list[Sentence]:
-    return [*_bench(record, frames), *_counts(record, found), *_requests(record)]
+    return [*_bench(record, frames), *_counts(record, frames, found), *_requests(record)]
 
 
 def _bench(record: RunRecord, frames: Frames) -> Iterator[Sentence]:
@@ -31,12 +29,13 @@ def _bench(record: RunRecord, frames: Frames) -> Iterator[Sentence]:
         yield plain("Draft and verification do not share a KV cache.")
 
 
-def _counts(record: RunRecord, found: Sequence[Losslessness]) -> Iterator[Sentence]:
+def _counts(record: RunRecord, frames: Frames, found: Sequence[Losslessness]) -> Iterator[Sentence]:
     headline = next(iter(found), None)
     if record.spec.sampling.temperature > 0:
         yield plain("Sampled: counts are taken over all trials.")
-        seeds = _fewest_seeds(of_arm(record.requests, "speculative"))
-        if 0 < seeds < FEWEST_SEEDS:
+        yield plain("Losslessness is not measured: answers are drawn and differ by chance. What the rule keeps is the law that they are drawn from.")
+        seeds = seeds_of(frames, headline_of(record))
+        if seeds is not None and 0 < seeds < FEWEST_SEEDS:
             yield plain("Sampled with %(seeds)s seeds a prompt; %(least)s are the least for answers that differ.", seeds=seeds, least=FEWEST_SEEDS)
     elif headline is not None and headline.repeats_identical is not None:
         yield (
@@ -65,13 +64,6 @@ def _parting(headline: Losslessness, *, under_load: bool) -> Sentence:
         differing=differing,
         n=headline.n,
     )
-
-
-def _fewest_seeds(requests: Sequence[RequestFact]) -> int:
-    seeds: dict[str, set[int]] = {}
-    for fact in requests:
-        seeds.setdefault(fact.prompt, set()).add(fact.seed)
-    return min((len(found) for found in seeds.values()), default=0)
 
 
 def _requests(record: RunRecord) -> Iterator[Sentence]:

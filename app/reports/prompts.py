@@ -1,5 +1,6 @@
 """One row a prompt, for dots and tables."""
 
+from collections import Counter
 from collections.abc import Sequence
 
 from app.domain.facts import RequestFact
@@ -18,12 +19,17 @@ def prompt_rows(record: RunRecord, frames: Frames, headline: str, *, refused: bo
         return []
     sampled = frames.sampled
     speculative = judged(record.requests, "speculative", sampled=sampled)
-    plain = {fact.prompt: fact for fact in judged(record.requests, "plain", sampled=sampled)}
+    plain = _by_prompt(judged(record.requests, "plain", sampled=sampled))
     ratios = _ratios(frames, headline)
-    by_name: dict[str, list[RequestFact]] = {}
-    for fact in speculative or list(plain.values()):
-        by_name.setdefault(fact.prompt, []).append(fact)
-    return [_row(name, facts, plain.get(name), ratios.get(name)) for name, facts in sorted(by_name.items())]
+    by_name = _by_prompt(speculative) or plain
+    return [_row(name, facts, plain.get(name, facts), ratios.get(name)) for name, facts in sorted(by_name.items())]
+
+
+def _by_prompt(facts: Sequence[RequestFact]) -> dict[str, list[RequestFact]]:
+    found: dict[str, list[RequestFact]] = {}
+    for fact in facts:
+        found.setdefault(fact.prompt, []).append(fact)
+    return found
 
 
 def _ratios(frames: Frames, headline: str) -> dict[str, float]:
@@ -33,8 +39,10 @@ def _ratios(frames: Frames, headline: str) -> dict[str, float]:
     return {str(prompt): float(value) for prompt, value in by_prompt(tables[headline](frames)).items()}
 
 
-def _row(prompt: str, facts: Sequence[RequestFact], plain: RequestFact | None, speedup: float | None) -> PromptRow:
-    first = facts[0]
+def _row(prompt: str, facts: Sequence[RequestFact], plain: Sequence[RequestFact], speedup: float | None) -> PromptRow:
+    """Of several draws one loop is enough to say so, and the language is that of most."""
+    first, judged_loops = facts[0], [fact.degenerate for fact in plain if fact.degenerate is not None]
+    languages = Counter(measured_language(fact) for fact in facts)
     return PromptRow(
         prompt=prompt,
         profile=first.profile,
@@ -44,6 +52,6 @@ def _row(prompt: str, facts: Sequence[RequestFact], plain: RequestFact | None, s
         verified=sum(fact.verified for fact in facts),
         rounds=sum(fact.rounds for fact in facts),
         emitted=sum(fact.emitted for fact in facts),
-        degenerate=(plain or first).degenerate,
-        answer_language=measured_language(first),
+        degenerate=any(judged_loops) if judged_loops else None,
+        answer_language=languages.most_common(1)[0][0],
     )

@@ -16,6 +16,7 @@ Cause = Literal[
     "interval",
     "few prompts",
     "few trial pairs",
+    "few seeds",
     "not level",
     "no noise floor",
     "contended",
@@ -27,6 +28,8 @@ Cause = Literal[
     "family",
 ]
 FEWEST_PROMPTS = 8
+# Of answers that are drawn, per prompt and arm (definitions § 3).
+FEWEST_SEEDS = 4
 # Figures whose clusters are trial pairs; all others are judged over prompts.
 OF_TRIAL_PAIRS = frozenset({"speedup_throughput"})
 # The blocks that hold the least number of trial pairs; each gives one plain trial against another.
@@ -56,7 +59,8 @@ class Verdict(Value):
 @dataclass(frozen=True)
 class Evidence:
     """All that a verdict rests on. `speedup` is the load's headline and None where plain was not measured; `blocks` and `contended` count blocks of
-    trials; `refused` and `lossy` are the gates' answers; `still_pays` is False where a family's Holm adjustment takes a `pays` back."""
+    trials; `seeds` is the least number of draws of a prompt that were timed in both arms, None where nothing is drawn; `refused` and `lossy` are the
+    gates' answers; `still_pays` is False where a family's Holm adjustment takes a `pays` back."""
 
     headline: str
     margin: float
@@ -64,6 +68,7 @@ class Evidence:
     noise_floor: Estimate | None = None
     blocks: int = 0
     contended: int = 0
+    seeds: int | None = None
     finished: bool = True
     plain: bool = True
     refused: bool = False
@@ -121,6 +126,7 @@ def _causes(seen: Evidence, outcome: Outcome) -> list[tuple[Cause, bool]]:
         ("contended", seen.blocks > 0 and seen.contended > seen.blocks * MOST_CONTENDED),
         ("not level", floor is not None and excludes_one(floor)),
         ("few trial pairs" if seen.of_trial_pairs else "few prompts", measured and speedup is not None and speedup.n < seen.fewest),
+        ("few seeds", measured and seen.seeds is not None and seen.seeds < FEWEST_SEEDS),
         ("no interval", measured and (speedup is None or speedup.low is None)),
         ("no noise floor", measured and speedup is not None and speedup.low is not None and not _floor_known(seen)),
         ("family", outcome == "pays" and not seen.still_pays),

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from app.domain.estimate import Estimate
 from app.domain.sentence import Kind, Quantity, Sentence, plain
 from app.statistics import wording_load
-from app.statistics.verdict import FEWEST_PROMPTS, Cause, Decision, Evidence, Verdict, rule
+from app.statistics.verdict import FEWEST_PROMPTS, FEWEST_SEEDS, Cause, Decision, Evidence, Verdict, rule
 
 
 @dataclass(frozen=True)
@@ -154,6 +154,12 @@ def _of_bench(cause: Cause, seen: Evidence) -> Sentence | None:
             "Cannot tell on this machine: the bench is not level. Plain against plain gives %(floor)s where 1 is due. "
             "A quieter machine would help, more prompts would not.",
             floor=quantity("ratio", seen.noise_floor),
+        )
+    if cause == "few seeds" and seen.seeds is not None:
+        return plain(
+            "Cannot tell: answers are drawn, and %(seeds)s draws of a prompt in both arms are too few; %(least)s are the least.",
+            seeds=seen.seeds,
+            least=FEWEST_SEEDS,
         )
     if cause == "no noise floor" and seen.of_trial_pairs:
         return wording_load.no_floor()

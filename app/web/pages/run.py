@@ -148,7 +148,7 @@ def tiles(summary: RunSummary, report: Report, locale: str) -> list[Tile]:
     for i, tile in enumerate(found[1:], start=1):
         if tile.shown.state == first.state == "refused" and tile.shown.why == first.why:
             found[i] = replace(tile, shown=replace(tile.shown, why=gettext("For the same reason.", locale), remedy=""))
-    return [*found, Tile("", gettext("Output", locale), output(report.losslessness, locale))]
+    return [*found, Tile("", gettext("Output", locale), output(report.losslessness, locale, drawn=report.spec.sampling.temperature > 0))]
 
 
 def _note(report: Report, id: str, locale: str) -> str:
@@ -158,8 +158,10 @@ def _note(report: Report, id: str, locale: str) -> str:
     return gettext("break-even %(value)s", locale) % {"value": bar.value} if bar.value else ""
 
 
-def output(found: Sequence[Losslessness], locale: str) -> Shown:
+def output(found: Sequence[Losslessness], locale: str, *, drawn: bool = False) -> Shown:
     """Whether the output stayed the same, token for token: in the precision that was timed, and in float32, where ties of two tokens are rare."""
+    if drawn:
+        return Shown("absent", "losslessness", why=gettext("Answers are drawn, so they differ by chance; only greedy ones are compared.", locale))
     if not found:
         return missing("losslessness", locale)
     timed, exact = found[0], next((each for each in found[1:] if each.dtype == "float32"), None)
