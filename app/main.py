@@ -15,6 +15,7 @@ from app.access.middleware import BodyLimit, Headers, Hosts
 from app.access.service import Access
 from app.attempts.routes import router as attempts_router
 from app.attempts.service import Attempts
+from app.campaigns.routes import router as campaigns_router
 from app.comparisons.routes import router as comparisons_router
 from app.comparisons.service import Comparisons
 from app.errors import DatabaseUnavailable
@@ -57,7 +58,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         responses={"4XX": PROBLEM, "5XX": PROBLEM},
     )
     app.state.settings = settings
-    for router in (runs_router, comparisons_router, suites_router, runners_router, attempts_router, pages_router):
+    for router in (runs_router, campaigns_router, comparisons_router, suites_router, runners_router, attempts_router, pages_router):
         app.include_router(router)
     app.mount("/static", StaticFiles(directory=Path(__file__).parent / "web" / "static"), name="static")
     app.add_api_route("/api/v1/healthz", healthz, tags=["service"])

@@ -116,16 +116,16 @@ class Attempts:
         queue = first[0]
         siblings: list[Lease] = []
         while labels.is_group(queue) and len(siblings) < MOST_TOGETHER - 1:
-            more = await self._take(connection, runner, [queue])
+            more = await self._take(connection, runner, [queue], beside=first[1].attempt_id)
             if more is None:
                 break
             siblings.append(more[1])
         return tuple(siblings)
 
-    async def _take(self, connection: AsyncConnection, runner: Row[Any], queues: list[str]) -> tuple[str, Lease] | None:
+    async def _take(self, connection: AsyncConnection, runner: Row[Any], queues: list[str], *, beside: int | None = None) -> tuple[str, Lease] | None:
         """The next run of these queues and the queue that it was in."""
         token = tokens.make("bza")
-        taken = await leases.take(connection, runner, queues, tokens.digest(token), self.lease_seconds)
+        taken = await leases.take(connection, runner, queues, tokens.digest(token), self.lease_seconds, beside=beside)
         if taken is None:
             return None
         return taken.queue, Lease(

@@ -80,8 +80,13 @@ async def live_attempt(connection: AsyncConnection, runner: int) -> int | None:
     return None if found is None else int(found)
 
 
-async def take(connection: AsyncConnection, runner: Row[Any], queues: list[str], token_hash: bytes, seconds: float) -> Taken | None:
-    """The next run of these queues as a leased attempt, or None. `runner` is locked. Raises RunIsHeld."""
+async def take(
+    connection: AsyncConnection, runner: Row[Any], queues: list[str], token_hash: bytes, seconds: float, *, beside: int | None = None
+) -> Taken | None:
+    """The next run of these queues as a leased attempt, or None; `beside` names the attempt that it is measured together with. `runner` is locked.
+
+    Raises RunIsHeld.
+    """
     worker = runner.worker_id
     if worker is None:
         worker = await jobs.register_worker(connection)
@@ -94,8 +99,9 @@ async def take(connection: AsyncConnection, runner: Row[Any], queues: list[str],
     if run is None or run.state != RunState.QUEUED:
         raise RunIsHeld
     made = insert(attempts).values(
-        run_id=run.id, number=run.attempt, runner_id=runner.id, state=AttemptState.LEASED, token_hash=token_hash, lease_expires_at=until(seconds)
-    )
+        run_id=run.id, number=run.attempt, runner_id=runner.id, state=AttemptState.LEASED, token_hash=token_hash, lease_expires_at=until(seconds),
+        beside_id=beside,
+    )  # fmt: skip
     attempt = (await connection.execute(made.returning(attempts.c.id))).scalar_one()
     await move(connection, run.id, RunState(run.state), RunState.LEASED)
     await append(connection, run.id, "leased", runner.name, attempt=run.attempt, of=MAX_ATTEMPTS)

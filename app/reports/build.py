@@ -1,7 +1,6 @@
 """RunRecord → Report: the one place where facts become what is shown."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from app.domain.estimate import Cell, Figure
 from app.domain.facts import RequestFact, TrialFact
@@ -12,6 +11,7 @@ from app.metrics.frame import Frames
 from app.reports import gates, headline
 from app.reports.answers import judged, shares_by_language
 from app.reports.cells import cells, refusing, unmeasured, without_passport
+from app.reports.family import ALONE, Family, family_of
 from app.reports.losslessness import losslessness
 from app.reports.machine import hardware_digest
 from app.reports.notes import notes
@@ -20,17 +20,6 @@ from app.reports.record import RunRecord, frames_of
 from app.reports.report import Gate, Losslessness, Report
 from app.statistics.verdict import Evidence, Verdict
 from app.statistics.wording import Subject, decide
-
-
-@dataclass(frozen=True)
-class Family:
-    """How many runs are weighed together, and whether this one still pays after Holm's adjustment."""
-
-    size: int = 1
-    still_pays: bool = True
-
-
-ALONE = Family()
 
 
 def build(record: RunRecord, family: Family = ALONE) -> Report:
@@ -152,6 +141,7 @@ def _verdict(record: RunRecord, frames: Frames, shown: Sequence[Cell], run_gates
     speedup = next((cell for cell in shown if cell.id == chosen and not cell.part), None)
     acceptance = next((cell for cell in shown if cell.id == "acceptance_rate" and not cell.part), None)
     gate = refusing(run_gates)
+    family = family_of(record, headline.estimate_of(speedup), family)
     blocks, void = headline.blocks_of(frames)
     evidence = Evidence(
         headline=chosen,

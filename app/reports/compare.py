@@ -6,8 +6,9 @@ from app.domain.estimate import Counted, Figure
 from app.domain.sentence import plain
 from app.reports.answer import answer, question
 from app.reports.axes import differences
-from app.reports.build import Family, build
+from app.reports.build import build
 from app.reports.contrasts import Side, contrasts, pair_names, refused_sides, unpaired
+from app.reports.family import Family
 from app.reports.record import RunRecord, frames_of
 from app.reports.report import Comparison, Contrast, Difference, Report
 from app.statistics.family import still_pay
@@ -77,7 +78,8 @@ def as_family(records: Sequence[RunRecord]) -> list[Report]:
 
 
 def _sized(report: Report, size: int) -> Report:
-    return report.model_copy(update={"verdict": report.verdict.model_copy(update={"family": size})})
+    """A campaign that a run belongs to stays its family, however few of it are compared."""
+    return report.model_copy(update={"verdict": report.verdict.model_copy(update={"family": max(size, report.verdict.family)})})
 
 
 def _speedup(report: Report) -> Figure | None:

@@ -1,10 +1,19 @@
 """Everything that was asked and seen of one run: the only input of a report."""
 
+from app.domain.estimate import Estimate
 from app.domain.facts import CostFact, DivergenceFact, EnvironmentFact, FinishFact, PreflightFact, RequestFact, TrialFact, WarmupFact
 from app.domain.spec import RunSpec
 from app.domain.status import RunState
 from app.domain.value import Value
 from app.metrics.frame import Frames, from_facts
+
+
+class Kin(Value):
+    """Another run of the same campaign, with its speed-up as far as it is known: the campaign is the family in which every one of it is weighed."""
+
+    run: int
+    speedup: Estimate | None
+    margin: float
 
 
 class RunRecord(Value):
@@ -21,6 +30,7 @@ class RunRecord(Value):
     costs: tuple[CostFact, ...] = ()
     divergences: tuple[DivergenceFact, ...] = ()
     finish: FinishFact | None = None
+    kin: tuple[Kin, ...] = ()
 
 
 def frames_of(record: RunRecord) -> Frames:

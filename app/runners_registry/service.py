@@ -11,6 +11,7 @@ from app.access.principal import Principal
 from app.domain.catalogue import Offer, OfferedModel, OfferedSuite
 from app.domain.spec import RunSpec
 from app.errors import Conflict, InvalidInput, NotFound, did_you_mean
+from app.queue.labels import bench_of
 from app.runners_registry import store
 from app.runners_registry.fitting import NO_OFFER, labelled, merged, problems, serves
 from app.runners_registry.schemas import Catalogue, KnownRunner, RunnerOut
@@ -58,6 +59,16 @@ class Registry:
         found = problems(spec, offers)
         if found:
             raise NotOffered(" ".join(_sentence(field) for field in found), fields=found)
+
+    async def groups(self, specs: Sequence[RunSpec]) -> list[RunSpec]:
+        """Those of `specs` that share a bench with another one, where some runner can measure all that share it."""
+        offers = [runner.offer for runner in await self.known()]
+        by_bench: dict[str, list[RunSpec]] = {}
+        for spec in specs:
+            by_bench.setdefault(bench_of(spec), []).append(spec)
+        shared = [group for group in by_bench.values() if len(group) > 1]
+        able = [group for group in shared if any(all(serves(spec, offer) and labelled(spec, offer) for spec in group) for offer in offers)]
+        return [spec for group in able for spec in group]
 
     async def catalogue(self) -> Catalogue:
         runners = await self.known()

@@ -4,7 +4,8 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import delete, func, select
+from pydantic import TypeAdapter
+from sqlalchemy import Select, delete, func, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -12,11 +13,13 @@ from app.domain.estimate import Cell, Figure, Refusal
 from app.domain.facts import CostFact, DivergenceFact, EnvironmentFact, FinishFact, PreflightFact, RequestFact, TrialFact, WarmupFact
 from app.domain.spec import RunSpec
 from app.domain.status import FINAL, RunState
-from app.reports.record import RunRecord
+from app.reports.record import Kin, RunRecord
 from app.reports.report import Report
 from app.runs.schemas import FigureOut
 from app.storage.fact_tables import figures, observations, preflights, reports, requests, trials
 from app.storage.tables import attempts, environments, runs
+
+CELL: TypeAdapter[Cell] = TypeAdapter(Cell)
 
 
 async def record(connection: AsyncConnection, run: int) -> RunRecord | None:
@@ -29,14 +32,38 @@ async def record(connection: AsyncConnection, run: int) -> RunRecord | None:
     attempt = (await connection.execute(seen.where(attempts.c.run_id == run).order_by(attempts.c.number.desc()).limit(1))).one_or_none()
     if attempt is None:
         return RunRecord(run=run, state=RunState(asked.state), spec=RunSpec.model_validate(asked.spec))
+    kin = await _kin(connection, run)
     made = (await connection.execute(select(requests).where(requests.c.attempt_id == attempt.id).order_by(requests.c.id))).all()
     passes = (await connection.execute(select(trials).where(trials.c.attempt_id == attempt.id).order_by(trials.c.id))).all()
     noticed = select(observations.c.kind, observations.c.fact).where(observations.c.attempt_id == attempt.id).order_by(observations.c.id)
     others = (await connection.execute(noticed)).all()
-    return await asyncio.to_thread(_assemble, asked, attempt, made, passes, others)
+    return await asyncio.to_thread(_assemble, asked, attempt, made, passes, others, kin)
 
 
-def _assemble(asked: Any, attempt: Any, made: Sequence[Any], passes: Sequence[Any], others: Sequence[Any]) -> RunRecord:
+def _of_campaign(run: int) -> Select[Any]:
+    """The other runs of a run's campaign, with what is kept of their reports."""
+    own = select(runs.c.campaign_id).where(runs.c.id == run).scalar_subquery()
+    joined = runs.outerjoin(reports, reports.c.run_id == runs.c.id)
+    columns = (runs.c.id, runs.c.state, runs.c.spec, reports.c.speedup, reports.c.analysis)
+    return select(*columns).select_from(joined).where(runs.c.campaign_id == own, runs.c.id != run).order_by(runs.c.id)
+
+
+async def _kin(connection: AsyncConnection, run: int) -> list[Kin]:
+    found = []
+    for row in await connection.execute(_of_campaign(run)):
+        cell = CELL.validate_python(row.speedup) if row.speedup else None
+        speedup = cell.pooled if isinstance(cell, Figure) and row.state == RunState.SUCCEEDED else None
+        found.append(Kin(run=row.id, speedup=speedup, margin=RunSpec.model_validate(row.spec).margin))
+    return found
+
+
+async def settled_kin(connection: AsyncConnection, run: int, analysis: str) -> list[int]:
+    """The other runs of a run's campaign, once all of them have ended and have a report of this analysis; else none."""
+    rows = (await connection.execute(_of_campaign(run))).all()
+    return [row.id for row in rows] if all(row.state in FINAL and row.analysis == analysis for row in rows) else []
+
+
+def _assemble(asked: Any, attempt: Any, made: Sequence[Any], passes: Sequence[Any], others: Sequence[Any], kin: Sequence[Kin]) -> RunRecord:
     ours = {"id", "attempt_id"}
     return RunRecord(
         run=asked.id,
@@ -48,6 +75,7 @@ def _assemble(asked: Any, attempt: Any, made: Sequence[Any], passes: Sequence[An
         requests=tuple(RequestFact.model_validate({k: v for k, v in row._mapping.items() if k not in ours}) for row in made),
         trials=tuple(TrialFact.model_validate({k: v for k, v in row._mapping.items() if k not in ours}) for row in passes),
         costs=tuple(CostFact.model_validate(row.fact) for row in others if row.kind == "cost"),
+        kin=tuple(kin),
         divergences=tuple(DivergenceFact.model_validate(row.fact) for row in others if row.kind == "divergence"),
         finish=FinishFact.model_validate(attempt.finish) if attempt.finish else None,
     )

@@ -17,7 +17,7 @@ from app.domain.spec import RunSpec
 from app.domain.status import FINAL, RunState
 from app.errors import Conflict, DatabaseUnavailable, InvalidInput, NotFound, TooMany, did_you_mean, pointer
 from app.metrics.catalogue import METRICS
-from app.queue import leases
+from app.queue import labels, leases
 from app.reports.build import build
 from app.reports.format import say
 from app.reports.record import RunRecord
@@ -36,6 +36,10 @@ logger = logging.getLogger(__name__)
 
 class NoSuchRun(NotFound):
     """There is no such run"""
+
+
+class NoSuchCampaign(NotFound):
+    """There is no such campaign"""
 
 
 class NoSuchFigure(NotFound):
@@ -105,6 +109,58 @@ class Runs:
             if key is not None:
                 await store.remember_key(connection, principal.key, key, run, spec.model_dump(mode="json"))
         return run, True
+
+    async def submit_all(self, title: str, specs: Sequence[RunSpec], *, principal: Principal, idempotency_key: str | None = None) -> tuple[int, bool]:
+        """A campaign of queued runs, all or none, and whether it is new: the same key gives the same campaign.
+
+        Runs that differ in drafter and controller alone wait together, where a runner is known that can measure all of them.
+        Raises KeyReused, NobodyOffers, NotOffered, TooMany.
+        """
+        principal.need("submit")
+        for spec in specs:
+            await self._registry.check(spec)
+        together = await self._registry.groups(specs)
+        async with self._database.transaction() as connection:
+            known = await self._repeated_campaign(connection, specs, principal, idempotency_key)
+            if known is not None:
+                return known, False
+            if await store.queued_by(connection, principal.name) + len(specs) > self._queued_per_token:
+                raise TooMany(f"{principal.name} may have {self._queued_per_token} runs waiting; with these it would be more.")
+            campaign = await store.add_campaign(connection, title, principal.name)
+            for place, spec in enumerate(specs):
+                queue = labels.group_queue(campaign, spec) if spec in together else None
+                run = await store.add(connection, spec, principal.name, campaign=campaign, queue=queue)
+                if idempotency_key is not None:
+                    await store.remember_key(connection, principal.key, _member(idempotency_key, place), run, spec.model_dump(mode="json"))
+        return campaign, True
+
+    async def _repeated_campaign(self, connection: AsyncConnection, specs: Sequence[RunSpec], principal: Principal, key: str | None) -> int | None:
+        """The campaign that this key made. Raises KeyReused where its runs are not these."""
+        if key is None:
+            return None
+        await store.lock_key(connection, principal.key, key)
+        first = await store.keyed(connection, principal.key, _member(key, 0))
+        campaign = None if first is None else await store.campaign_of(connection, first[0])
+        if campaign is None:
+            return None
+        for place, spec in enumerate(specs):
+            known = await store.keyed(connection, principal.key, _member(key, place))
+            if known is None:
+                raise KeyReused(f"Campaign {campaign} was submitted under this key with fewer runs.")
+            _same(known, spec)
+        if await store.keyed(connection, principal.key, _member(key, len(specs))) is not None:
+            raise KeyReused(f"Campaign {campaign} was submitted under this key with more runs.")
+        return campaign
+
+    async def campaign(self, campaign: int) -> tuple[str, list[RunSummary]]:
+        """A campaign's title and its runs. Raises NoSuchCampaign."""
+        found = None
+        if 0 < campaign <= LARGEST:
+            async with self._database.transaction() as connection:
+                found = await store.campaign_runs(connection, campaign)
+        if found is None:
+            raise NoSuchCampaign(f"There is no campaign {campaign}.")
+        return found[0], [await self.get(run) for run in found[1]]
 
     # --- looking ------------------------------------------------------------------------------------------------------------------------
 
@@ -180,6 +236,9 @@ class Runs:
             kept = await records.cached(connection, run, analysis())
         if kept is not None:
             return kept
+        return await self._rebuild(run)
+
+    async def _rebuild(self, run: int) -> Report:
         found = await self.record(run)
         report = await asyncio.to_thread(build, found)
         if found.state in FINAL:
@@ -192,6 +251,11 @@ class Runs:
         """Computes a report ahead of its first reader. A fault is logged once and met again, as an error, by whoever asks for the report."""
         try:
             await self.report(run)
+            async with self._database.transaction() as connection:
+                kin = await records.settled_kin(connection, run, analysis())
+            for other in kin:
+                # The last run of a campaign to end decides how large the family is that every other one of it is weighed in.
+                await self._rebuild(other)
         except DatabaseUnavailable:
             raise
         except Exception:
@@ -235,6 +299,11 @@ class Runs:
             return await records.query(
                 connection, id, analysis(), {"language": language, "drafter": drafter, "model": model}, parts=parts, limit=limit
             )
+
+
+def _member(key: str, place: int) -> str:
+    """The key of one run of a campaign; a key of a run alone may be as long, but has no such end."""
+    return f"{key}\x1f{place}"
 
 
 def _no_part(run: int, id: str, part: Mapping[str, str], known: Sequence[Mapping[str, str]]) -> str:

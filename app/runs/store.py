@@ -12,7 +12,7 @@ from app.queue.labels import queue_of
 from app.runs.schemas import EventOut, RunFilter
 from app.storage.fact_tables import reports
 from app.storage.journal import append
-from app.storage.tables import attempts, events, idempotency_keys, runners, runs
+from app.storage.tables import attempts, campaigns, events, idempotency_keys, runners, runs
 
 # A row of many columns; what it holds is checked when it becomes a schema.
 Found = Any
@@ -42,9 +42,28 @@ async def queued_by(connection: AsyncConnection, name: str) -> int:
     return int(await connection.scalar(select(func.count()).where(runs.c.submitted_by == name, runs.c.state == RunState.QUEUED)) or 0)
 
 
-async def add(connection: AsyncConnection, spec: RunSpec, submitted_by: str) -> int:
-    """A queued run and its job, both seen by others only after the caller's commit."""
+async def add_campaign(connection: AsyncConnection, title: str, submitted_by: str) -> int:
+    row = insert(campaigns).values(title=title, submitted_by=submitted_by).returning(campaigns.c.id)
+    return int((await connection.execute(row)).scalar_one())
+
+
+async def campaign_runs(connection: AsyncConnection, campaign: int) -> tuple[str, list[int]] | None:
+    """A campaign's title and its runs."""
+    title = await connection.scalar(select(campaigns.c.title).where(campaigns.c.id == campaign))
+    members = await connection.scalars(select(runs.c.id).where(runs.c.campaign_id == campaign).order_by(runs.c.id))
+    return None if title is None else (str(title), list(members))
+
+
+async def campaign_of(connection: AsyncConnection, run: int) -> int | None:
+    found = await connection.scalar(select(runs.c.campaign_id).where(runs.c.id == run))
+    return None if found is None else int(found)
+
+
+async def add(connection: AsyncConnection, spec: RunSpec, submitted_by: str, *, campaign: int | None = None, queue: str | None = None) -> int:
+    """A queued run and its job, both seen by others only after the caller's commit; without a `queue` it waits where its needs are met."""
+    queue = queue or queue_of(spec)
     row = {
+        "campaign_id": campaign,
         "state": RunState.QUEUED,
         "spec": spec.model_dump(mode="json"),
         "spec_digest": spec.digest(),
@@ -53,11 +72,11 @@ async def add(connection: AsyncConnection, spec: RunSpec, submitted_by: str) -> 
         "model": spec.model.title,
         "drafter": spec.drafter.name,
         "suite": spec.suite.id,
-        "queue": queue_of(spec),
+        "queue": queue,
         "submitted_by": submitted_by,
     }
     run = int((await connection.execute(insert(runs).values(row).returning(runs.c.id))).scalar_one())
-    job = await jobs.dispatch(connection, run, queue_of(spec))
+    job = await jobs.dispatch(connection, run, queue)
     await connection.execute(update(runs).where(runs.c.id == run).values(job_id=job))
     await append(connection, run, "queued", submitted_by, attempt=1)
     return run

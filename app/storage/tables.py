@@ -76,10 +76,21 @@ suites = Table(
     columns.time("first_seen", now=True),
 )
 
+campaigns = Table(
+    "campaigns",
+    metadata,
+    columns.identity(),
+    columns.text("title"),
+    columns.text("submitted_by"),
+    columns.time("created_at", now=True),
+    *columns.filled("title"),
+)
+
 runs = Table(
     "runs",
     metadata,
     columns.identity(),
+    Column("campaign_id", ForeignKey("campaigns.id"), index=True),
     columns.text("state"),
     Column("spec", JSONB, nullable=False),
     columns.text("spec_digest"),
@@ -172,14 +183,15 @@ attempts = Table(
     Column("finish", JSONB),
     Column("finish_batches", Integer),
     Column("reason", Text),
+    Column("beside_id", ForeignKey("attempts.id"), index=True),
     UniqueConstraint("run_id", "number"),
     columns.one_of("state", [state.value for state in AttemptState]),
     CheckConstraint(f"number BETWEEN 1 AND {MAX_ATTEMPTS}", name="number_bounded"),
     CheckConstraint("(ended_at IS NULL) = (state IN ('leased', 'running'))", name="ended_or_active"),
     CheckConstraint("state <> 'succeeded' OR (finish IS NOT NULL AND finish_batches = batches)", name="succeeded_is_complete"),
-    # One run, and one runner, has one live attempt at most.
+    # One run has one live attempt at most, and one runner one that is not measured beside it.
     Index("uq_attempts_live_run", "run_id", unique=True, postgresql_where="state IN ('leased', 'running')"),
-    Index("uq_attempts_live_runner", "runner_id", unique=True, postgresql_where="state IN ('leased', 'running')"),
+    Index("uq_attempts_live_runner", "runner_id", unique=True, postgresql_where="state IN ('leased', 'running') AND beside_id IS NULL"),
 )
 
 events = Table(
