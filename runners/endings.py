@@ -4,7 +4,7 @@ import torch
 
 from app.domain.facts import FinishFact
 from runners.drafters.base import UnfitDrafter
-from runners.engine.transformers_target import UnsupportedModel
+from runners.engine.families import UnsupportedModel
 from runners.models.allowlist import ModelRefused
 from runners.models.load import NoSuchModel
 from runners.models.package import NoWeights

@@ -8,10 +8,11 @@ import torch
 from runners.clock import Clock
 from runners.desk import Desk
 from runners.endings import EXPECTED, ending_of
+from runners.engine.families import check_family
 from runners.engine.stops import StopRules
 from runners.engine.transformers_target import TransformersTarget
 from runners.job import Job
-from runners.models.load import Located, end_ids, load_tokenizer, load_weights, locate_model
+from runners.models.load import Located, config_of, end_ids, load_tokenizer, load_weights, locate_model
 from runners.parts import choose
 from runners.protocol.bench import Bench
 from runners.protocol.control import Control
@@ -54,6 +55,7 @@ def prepare(job: Job, device: torch.device, desk: Desk) -> dict[int, Ready]:
         return {}
     suite, prompts = _prompts(job)
     located = locate_model(spec.model, job.allowlist(), job.cache)
+    check_family(config_of(located))
     tokenizer = load_tokenizer(located)
     identity = identify(tokenizer, located.name)
     check_tokenizer(spec, identity)

@@ -3,7 +3,18 @@
 from typing import Any
 
 import torch
-from transformers import Gemma3ForCausalLM, Gemma3TextConfig, LlamaConfig, LlamaForCausalLM
+from transformers import (
+    Gemma3ForCausalLM,
+    Gemma3TextConfig,
+    LlamaConfig,
+    LlamaForCausalLM,
+    MistralConfig,
+    MistralForCausalLM,
+    Qwen2Config,
+    Qwen2ForCausalLM,
+    Qwen3Config,
+    Qwen3ForCausalLM,
+)
 
 from app.domain.spec import Choice, ModelSource, RunSpec, SuiteChoice
 from runners.clock import Clock
@@ -32,24 +43,42 @@ SIZES: dict[str, Any] = {
     "head_dim": 8,
     "max_position_embeddings": 512,
 }
-TARGETS = ("toy", "llama", "gemma3")
+# A window of 16 is outgrown by the sequences of these tests.
+WINDOW = 16
+MIXED: dict[str, Any] = {"sliding_window": WINDOW, "layer_types": ["sliding_attention", "full_attention"] * 3}
+FAMILIES: dict[str, Any] = {
+    "llama": lambda: LlamaForCausalLM(LlamaConfig(**SIZES)),
+    "mistral": lambda: MistralForCausalLM(MistralConfig(**SIZES, sliding_window=WINDOW)),
+    "qwen2": lambda: Qwen2ForCausalLM(Qwen2Config(**SIZES)),
+    "qwen2_window": lambda: Qwen2ForCausalLM(Qwen2Config(**SIZES, use_sliding_window=True, sliding_window=WINDOW, max_window_layers=3)),
+    "qwen3": lambda: Qwen3ForCausalLM(Qwen3Config(**SIZES)),
+    "qwen3_window": lambda: Qwen3ForCausalLM(Qwen3Config(**SIZES, use_sliding_window=True, **MIXED)),
+    "gemma3": lambda: Gemma3ForCausalLM(Gemma3TextConfig(**SIZES, **MIXED)),
+}
+# What every drafter is tried on; the other families differ from these in nothing that a drafter could see.
+TARGETS = ("toy", "llama", "qwen2", "qwen3", "gemma3")
+
+
+def tiny_model(name: str) -> Any:
+    """A random float32 model of a family, the same one every time."""
+    torch.manual_seed(1)
+    model = FAMILIES[name]()
+    with torch.no_grad():
+        for weights in model.parameters():
+            if weights.ndim == 1:
+                # Norms start as ones and biases as zeros, with which one that is left out would not show.
+                weights.mul_(2.0).add_(torch.randn(weights.shape) * 0.1)
+            else:
+                # Random weights hardly tell tokens apart; larger ones give texts that repeat and vary as real ones do.
+                weights.mul_(4.0)
+    return model.eval()
 
 
 def tiny(name: str, *, slots: int = 4, eos: frozenset[int] = frozenset(), context: int = 256) -> Target:
-    """A random float32 target; Gemma 3 with a window of 16, so that sequences of these tests outgrow it."""
+    """A random float32 target."""
     if name == "toy":
         return ToyTarget(slots=slots, eos=eos, context=context)
-    torch.manual_seed(7)
-    if name == "llama":
-        model: Any = LlamaForCausalLM(LlamaConfig(**SIZES))
-    else:
-        kinds = ["sliding_attention", "full_attention"] * 3
-        model = Gemma3ForCausalLM(Gemma3TextConfig(**SIZES, sliding_window=16, layer_types=kinds))
-    # Random weights hardly tell tokens apart; larger ones give texts that repeat and vary as real ones do.
-    with torch.no_grad():
-        for weights in model.parameters():
-            weights.mul_(2.0)
-    return TransformersTarget(model.eval(), slots=slots, context=context, eos=eos)
+    return TransformersTarget(tiny_model(name), slots=slots, context=context, eos=eos)
 
 
 def example_params(name: str) -> dict[str, Any]:

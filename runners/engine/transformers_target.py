@@ -1,4 +1,4 @@
-"""A target from transformers, run layer by layer over a slot cache. Families: Llama and Gemma 3 (text)."""
+"""A target from transformers, run layer by layer over a slot cache."""
 
 from collections.abc import Sequence
 from typing import Any, ClassVar
@@ -7,27 +7,22 @@ import torch
 from torch import Tensor
 
 from runners.engine.draft import Batch, Draft
+from runners.engine.families import FAMILIES, FULL, SLIDING, check_family
 from runners.engine.slots import SlotCache
 from runners.engine.target import Target
-
-FAMILIES = frozenset({"llama", "gemma3_text"})
-
-
-class UnsupportedModel(ValueError):
-    """This model family cannot be run over a slot cache yet."""
 
 
 class TransformersTarget(Target):
     """`model` is a causal language model of transformers in evaluation mode. Padded columns of a ragged draft write past their row's length,
-    so the cache is `margin` entries longer than `context`."""
+    so the cache is `margin` entries longer than `context`. Raises UnsupportedModel for a family that it cannot run."""
 
     resumes: ClassVar[bool] = True
 
     def __init__(self, model: Any, *, slots: int, context: int, eos: frozenset[int], margin: int = 64) -> None:
         super().__init__(slots)
         config = model.config
-        if config.model_type not in FAMILIES:
-            raise UnsupportedModel(f"{config.model_type} is not one of {', '.join(sorted(FAMILIES))}")
+        check_family(config.to_dict())
+        family = FAMILIES[config.model_type]
         self.model = model
         self.stack = model.model
         self.layers = int(config.num_hidden_layers)
@@ -36,8 +31,10 @@ class TransformersTarget(Target):
         self.context = context
         self.device = next(model.parameters()).device
         self.dtype: torch.dtype = next(model.parameters()).dtype
-        self.window = getattr(config, "sliding_window", None) if "gemma3" in config.model_type else None
-        self.kinds: list[str | None] = list(config.layer_types) if self.window else [None] * self.layers
+        self.kinds = family.kinds(config)
+        self.window = int(config.sliding_window) if SLIDING in self.kinds else None
+        self.angles_by_kind = family.angles_by_kind
+        self.softcap: float | None = getattr(config, "final_logit_softcapping", None)
         heads, dim = int(config.num_key_value_heads), int(getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads)
         self.cache = SlotCache([(heads, dim)] * self.layers, slots, context + margin, self.dtype, self.device)
         self.weight_bytes = sum(p.numel() * p.element_size() for p in model.parameters())
@@ -94,7 +91,7 @@ class TransformersTarget(Target):
 
     def _head(self, hidden: Tensor) -> Tensor:
         logits: Tensor = self.model.lm_head(self.stack.norm(hidden))
-        return logits
+        return logits if self.softcap is None else torch.tanh(logits / self.softcap) * self.softcap
 
     def _layers(self, hidden: Tensor, slots: tuple[int, ...], positions: Tensor, first: int, last: int) -> Tensor:
         """Layers `first` … `last` − 1 over `hidden` `[R, n, H]` at `positions` `[R, n]`, writing their keys and values."""
@@ -102,10 +99,10 @@ class TransformersTarget(Target):
         self.cache.aim(slots, positions, width)
         index = torch.arange(width, device=self.device)
         mask = index <= positions[:, None, :, None]  # [R, 1, n, width]
-        masks: dict[str | None, Tensor] = {None: mask, "full_attention": mask}
-        if self.window:
-            masks["sliding_attention"] = mask & (index > positions[:, None, :, None] - self.window)
-        angles = {kind: self._rotation(hidden, positions, kind) for kind in set(self.kinds)}
+        masks = {FULL: mask}
+        if self.window is not None:
+            masks[SLIDING] = mask & (index > positions[:, None, :, None] - self.window)
+        angles = self._angles(hidden, positions)
         for number in range(first, last):
             kind = self.kinds[number]
             hidden = self.stack.layers[number](
@@ -113,5 +110,9 @@ class TransformersTarget(Target):
             )
         return hidden
 
-    def _rotation(self, hidden: Tensor, positions: Tensor, kind: str | None) -> Any:
-        return self.stack.rotary_emb(hidden, positions) if kind is None else self.stack.rotary_emb(hidden, positions, kind)
+    def _angles(self, hidden: Tensor, positions: Tensor) -> dict[str, Any]:
+        """Rotary angles of each kind of layer."""
+        kinds = set(self.kinds)
+        if self.angles_by_kind:
+            return {kind: self.stack.rotary_emb(hidden, positions, kind) for kind in kinds}
+        return dict.fromkeys(kinds, self.stack.rotary_emb(hidden, positions))

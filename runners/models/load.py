@@ -70,15 +70,20 @@ def load_tokenizer(located: Located) -> Any:
     return AutoTokenizer.from_pretrained(located.folder, trust_remote_code=False)
 
 
+def config_of(located: Located) -> dict[str, Any]:
+    """The model's own configuration, as it lies in its folder."""
+    config: dict[str, Any] = json.loads((located.folder / "config.json").read_text())
+    return config
+
+
 def context_of(located: Located) -> int:
     """The longest sequence, in tokens, that the model's own configuration allows."""
-    config = json.loads((located.folder / "config.json").read_text())
-    return int(config.get("max_position_embeddings", 2048))
+    return int(config_of(located).get("max_position_embeddings", 2048))
 
 
 def cache_entry_bytes(located: Located, dtype: torch.dtype) -> int:
     """Bytes of keys and values of one position over all layers."""
-    config = json.loads((located.folder / "config.json").read_text())
+    config = config_of(located)
     heads, dim = config["num_attention_heads"], config.get("head_dim") or config["hidden_size"] // config["num_attention_heads"]
     return int(2 * config["num_hidden_layers"] * config.get("num_key_value_heads", heads) * dim * dtype.itemsize)
 

@@ -121,7 +121,7 @@ def test_stop_string_inside_a_draft(target_name: str, drafter: str, rule: str) -
 
 def test_rollback_leaves_the_target_as_if_never_drafted(drafter: str) -> None:
     """Catches keys and values of rejected drafts that stay visible: logits after any history equal a fresh prefill's."""
-    for name in ("llama", "gemma3"):
+    for name in ("llama", "qwen3", "gemma3"):
         target = tiny(name)
         sequence = loop_of(target, spec(drafter, length=5), StopRules(30)).run(prompts(1), 1)[0]
         after = target.verify(Batch((sequence.slot,), (sequence.ids,)), loop_of(target, spec("none", {}), StopRules(1)).drafter.propose(

@@ -1,0 +1,90 @@
+"""Model families that run over a slot cache, what each needs of its masks and angles, and why the others are refused."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+FULL, SLIDING = "full_attention", "sliding_attention"
+
+
+class UnsupportedModel(ValueError):
+    """This model cannot be run over a slot cache. The message says why, and what can be run."""
+
+
+@dataclass(frozen=True)
+class Family:
+    """`kinds` reads each layer's kind of attention from the configuration of transformers; `angles_by_kind` says that each kind has rotary angles of
+    its own."""
+
+    kinds: Callable[[Any], list[str]]
+    angles_by_kind: bool = False
+
+
+def _full(config: Any) -> list[str]:
+    return [FULL] * int(config.num_hidden_layers)
+
+
+def _one(config: Any) -> list[str]:
+    return [SLIDING if config.sliding_window else FULL] * int(config.num_hidden_layers)
+
+
+def _listed(config: Any) -> list[str]:
+    return list(config.layer_types)
+
+
+FAMILIES: dict[str, Family] = {
+    "gemma3_text": Family(_listed, angles_by_kind=True),
+    "llama": Family(_full),
+    "mistral": Family(_one),
+    "qwen2": Family(_listed),
+    "qwen3": Family(_listed),
+}
+
+# Reasons by what a configuration says of itself; the first that holds is given.
+ABSOLUTE = frozenset({"gpt2", "gpt_neo", "gpt_bigcode", "imagegpt", "opt", "openai-gpt", "biogpt", "xglm", "codegen", "ctrl"})
+ALIBI = frozenset({"bloom", "mpt", "falcon"})
+RECURRENT = frozenset({
+    "bailing_hybrid", "bamba", "falcon_h1", "falcon_mamba", "granitemoehybrid", "jamba", "kimi_linear", "lfm2", "lfm2_moe", "mamba", "mamba2",
+    "nemotron_h", "olmo_hybrid", "qwen3_5", "qwen3_5_moe", "qwen3_next", "recurrent_gemma", "rwkv", "xlstm", "zamba", "zamba2",
+})  # fmt: skip
+EXPERTS = ("num_experts", "num_local_experts", "n_routed_experts", "moe_num_experts")
+OTHER_INPUTS = ("vision_config", "audio_config", "text_config", "speech_config")
+
+
+def check_family(config: Mapping[str, Any]) -> None:
+    """Raises UnsupportedModel unless the model of this configuration (the content of its config.json) can be run."""
+    name = str(config.get("model_type") or "a model without a model_type")
+    reason = _reason(name, config)
+    if reason:
+        raise UnsupportedModel(f"{name} {reason}. This runner runs the families {', '.join(sorted(FAMILIES))}.")
+
+
+def _reason(name: str, config: Mapping[str, Any]) -> str | None:
+    kinds = set(config.get("layer_types") or ())
+    if config.get("quantization_config"):
+        return "is stored in a quantised layout that this runner does not run (a GGUF file is dequantised instead)"
+    if config.get("is_encoder_decoder"):
+        return "has an encoder, and this runner decodes behind a prompt in one stack"
+    if any(isinstance(config.get(field), Mapping) for field in OTHER_INPUTS):
+        return "takes images or sound beside text, and this runner runs text models alone"
+    if name in RECURRENT or not kinds <= {FULL, SLIDING}:
+        return "keeps a recurrent state, which cannot be rolled back by a change of length when a draft is rejected"
+    if any((config.get(field) or 0) > 1 for field in EXPERTS):
+        return "routes tokens to experts, which this runner does not run yet"
+    if name in ABSOLUTE:
+        return "adds absolute positions to its embeddings, and this runner's slots give positions to rotary attention alone"
+    if name in ALIBI:
+        return "may bias attention by distance, and this runner's slots give positions to rotary attention alone"
+    if name not in FAMILIES:
+        return "is a family whose masks and angles this runner does not know"
+    return _variant(config)
+
+
+def _variant(config: Mapping[str, Any]) -> str | None:
+    """Why a known family cannot be run as this model has it."""
+    if config.get("use_bidirectional_attention"):
+        return "attends to later tokens in this model, so that it cannot be decoded token by token"
+    scaling = config.get("rope_parameters") or config.get("rope_scaling") or {}
+    if "longrope" in str(scaling):
+        return "has rotary angles that change with the longest text of a batch (longrope), so that a neighbour would change an answer"
+    return None
