@@ -14,15 +14,13 @@ class Params(BaseModel):
 class Controller(ABC):
     """Sees rounds, batch sizes and step times, never tokens. `longest` is the longest draft it may ever ask for.
 
-    `stops_drafts` says that it ends drafts by the drafter's own probability (`proceeds`); `timed` that it decides by measured times, so that greedy
-    repeats may draft differently.
+    `stops_drafts` says that it ends drafts by the drafter's own probability (`proceeds`).
     """
 
     name: ClassVar[str]
     summary: ClassVar[str]
     Params: ClassVar[type[BaseModel]]
     stops_drafts: ClassVar[bool] = False
-    timed: ClassVar[bool] = False
 
     def __init__(self, params: BaseModel) -> None:
         self.params = params
@@ -31,12 +29,22 @@ class Controller(ABC):
     @abstractmethod
     def longest(self) -> int: ...
 
+    @property
+    def timed(self) -> bool:
+        """Whether it decides by times that are measured as it goes, so that greedy repeats may draft differently."""
+        return False
+
     @abstractmethod
     def begin(self, slot: int) -> None:
         """A new sequence took the slot."""
 
     def reset(self) -> None:  # noqa: B027 - most controllers remember nothing across requests
         """Forgets everything; called at the start of every trial."""
+
+    def warm(self, rows: int) -> bool:
+        """Whether the warm-up has shown it what it needs to know of steps over so many rows."""
+        del rows
+        return True
 
     def settle(self) -> None:  # noqa: B027 - most controllers learn nothing from the warm-up
         """The warm-up is over: what was learnt from it may be kept, and is not forgotten by `reset`."""

@@ -25,7 +25,7 @@ class UnfitDrafter(ValueError):
 class Drafter(ABC):
     """`memory` says whether anything outlives a request; `needs` names what the loop must supply beyond tokens; `always_drafts` says that a
     proposal is never empty while there is room, so that a run without any draft is a failure and not a fact; `shares_cache` says that the draft
-    reads the target's own keys and values."""
+    reads the target's own keys and values; `knows_confidence` that it asks `more`, with a probability of its own for each token."""
 
     name: ClassVar[str]
     summary: ClassVar[str]
@@ -34,6 +34,7 @@ class Drafter(ABC):
     memory: ClassVar[Literal["request", "process"]] = "request"
     always_drafts: ClassVar[bool] = False
     shares_cache: ClassVar[bool] = False
+    knows_confidence: ClassVar[bool] = False
 
     def __init__(self, params: BaseModel, target: Target, chance: Chance | None = None) -> None:
         """A drafter with a distribution of its own draws from it by `chance`; one that draws must return the probabilities that it drew from."""

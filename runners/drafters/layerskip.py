@@ -25,6 +25,7 @@ class LayerSkip(Drafter):
     Params = LayerSkipParams
     always_drafts = True
     shares_cache = True
+    knows_confidence = True
     params: LayerSkipParams
 
     def __init__(self, params: LayerSkipParams, target: Target, chance: Chance | None = None) -> None:

@@ -1,4 +1,4 @@
-"""Warm-up: all arms decode until the plain arm's steps are steady."""
+"""Warm-up: all arms decode until the plain arm's steps are steady and the controllers have seen what they need."""
 
 import statistics
 from collections.abc import Mapping
@@ -13,6 +13,8 @@ from runners.protocol.bench import Bench, Outcome, Seat
 GROUP = 8
 GROUPS = 3
 WITHIN = 0.02
+# At the run's own load, the most passes for a controller that has not seen all it needs.
+PASSES = 4
 
 
 def medians(steps: list[float]) -> list[float]:
@@ -42,17 +44,25 @@ def warm_up(bench: Bench, requests: Many[Request], concurrency: int, limit: floa
     for request in cycle(requests):
         for outcome in bench.all_arms(request):
             seen.setdefault((outcome.arm, outcome.seat), []).append(outcome)
-        if steady(_steps(seen[("plain", None)])) or bench.clock.now() > limit:
+        if (steady(_steps(seen[("plain", None)])) and _learnt(bench, 1)) or bench.clock.now() > limit:
             break
     seconds = bench.clock.now()
     if concurrency > 1:
         # Batches of other shapes run other kernels; the first of them is not to be timed.
         for seat in bench.seats():
-            bench.together(seat, requests[: 2 * concurrency], concurrency)
-            seconds += bench.clock.now()
+            for _ in range(PASSES):
+                bench.together(seat, requests[: 2 * concurrency], concurrency)
+                seconds += bench.clock.now()
+                if seat is None or bench.arms[seat].controller.warm(concurrency):
+                    break
     for arm in bench.arms.values():
         arm.controller.settle()
     return {run: _warmth(seen, run, seconds) for run in bench.arms}
+
+
+def _learnt(bench: Bench, rows: int) -> bool:
+    """Whether every controller has seen what it needs to know of steps over so many rows."""
+    return all(bench.arms[run].controller.warm(rows) for run in bench.live())
 
 
 def _warmth(seen: Mapping[tuple[Arm, Seat], list[Outcome]], run: int, seconds: float) -> Warmth:
