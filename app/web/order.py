@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from app.domain.catalogue import OfferedModel, OfferedSuite, Part
 from app.domain.language import standard_tag
-from app.domain.spec import RunSpec
+from app.domain.spec import PASSES, SEEDS, RunSpec
 from app.reports.translate import gettext
 from app.reports.words import mark
 from app.runners_registry.schemas import Catalogue
@@ -26,12 +26,26 @@ HOW_LONG: dict[str, Any] = {
             "type": "number", "minimum": 0, "maximum": 0.5, "default": 0.02, "title": mark("Margin"),
             "description": mark("A drafter pays when the whole interval lies above 1 plus this."),
         },
-        "seed": {"type": "integer", "minimum": 0, "maximum": 2**31 - 1, "default": 1, "title": mark("Seed")},
+    },
+}  # fmt: skip
+SAMPLING: dict[str, Any] = {
+    "type": "object",
+    "properties": {
         "temperature": {
             "type": "number", "minimum": 0, "maximum": 10, "default": 0, "title": mark("Temperature"), "description": mark("0 is greedy."),
         },
+        "top_k": {
+            "type": "integer", "minimum": 1, "maximum": 1_000_000, "title": mark("Top-k"),
+            "description": mark("Only the k likeliest tokens; empty means all."),
+        },
+        "top_p": {
+            "type": "number", "exclusiveMinimum": 0, "maximum": 1, "title": mark("Top-p"),
+            "description": mark("Only the likeliest tokens that have this probability together; empty means all."),
+        },
+        "seed": {"type": "integer", "minimum": 0, "maximum": 2**31 - 1, "default": 1, "title": mark("Seed")},
     },
 }  # fmt: skip
+FEWEST_SAMPLED = SEEDS // PASSES
 LOAD: dict[str, Any] = {
     "properties": {"concurrency": {"type": "integer", "minimum": 1, "maximum": 256, "default": 1, "title": mark("Requests at once")}}
 }
@@ -44,8 +58,9 @@ LIMIT: dict[str, Any] = {
     }
 }  # fmt: skip
 # Where a spec's field is on the form: errors of the API find their way back by this.
-_PLACES = {"suite.limit": "limit", "suite.id": "suite", "suite.profiles": "suite", "load.concurrency": "concurrency", "sampling.seed": "seed"}
-_PLACES |= {"sampling.temperature": "temperature", "model": "model", "drafter": "drafter", "controller": "controller"}
+_PLACES = {"suite.limit": "limit", "suite.id": "suite", "suite.profiles": "suite", "load.concurrency": "concurrency"}
+_PLACES |= {f"sampling.{name}": name for name in SAMPLING["properties"]}
+_PLACES |= {"model": "model", "drafter": "drafter", "controller": "controller"}
 
 
 @dataclass(frozen=True)
@@ -67,6 +82,7 @@ def read(typed: Mapping[str, str], also: Sequence[str], profiles: Sequence[str],
     errors: dict[str, str] = {}
     body: dict[str, Any] = _parts(typed, catalogue, errors, locale)
     body |= _measure(typed, errors, locale)
+    errors |= _unfit(body, locale)
     body["suite"] = _suite(typed, profiles, catalogue, errors, locale)
     body["tokenizer"] = _needed(
         typed, "tokenizer", mark("Name the tokenizer of the model, for example %(example)s."), errors, locale, example=_example(catalogue)
@@ -160,9 +176,22 @@ def _suite(typed: Mapping[str, str], profiles: Sequence[str], catalogue: Catalog
 def _measure(typed: Mapping[str, str], errors: dict[str, str], locale: str) -> dict[str, Any]:
     load, wrong = values("", LOAD, typed, locale)
     long, more = values("", HOW_LONG, typed, locale)
-    errors |= wrong | more
-    sampling = {name: long.pop(name) for name in ("seed", "temperature") if name in long}
+    sampling, unread = values("", SAMPLING, typed, locale)
+    errors |= wrong | more | unread
     return long | {"load": load, "sampling": sampling}
+
+
+def _unfit(body: Mapping[str, Any], locale: str) -> dict[str, str]:
+    """What a temperature asks of the other fields; said at the field that has to change."""
+    if body["sampling"].get("temperature", 0) == 0:
+        return {}
+    found: dict[str, str] = {}
+    if body.get("verifier", {}).get("name", "exact") == "exact":
+        found["verifier"] = gettext("exact checks greedy decoding: choose rejection, or temperature 0.", locale)
+    if body.get("trials", FEWEST_SAMPLED) < FEWEST_SAMPLED:
+        words = gettext("Drawn answers need at least %(blocks)s blocks: every pass draws with a seed of its own.", locale)
+        found["trials"] = words % {"blocks": FEWEST_SAMPLED}
+    return found
 
 
 def prompts_of(spec: RunSpec, suites: Sequence[OfferedSuite]) -> int | None:

@@ -1,22 +1,24 @@
-"""The passport as it is read: a line of five terms, a full list in five groups, two lists side by side."""
+"""The passport as it is read: a line of few terms, a full list in five groups, two lists side by side."""
 
 from dataclasses import dataclass
 from functools import partial
 
 from app.domain.passport import Passport
-from app.domain.spec import Choice, Load, RunSpec
+from app.domain.spec import Choice, Load, RunSpec, Sampling
 from app.reports.format import decimal, number, say
 from app.reports.report import Comparison, Report
 from app.reports.translate import gettext
+from app.reports.words import mark
 
 Term = tuple[str, str]
 Row = tuple[str, str, bool]
 
 
 def compact(report: Report, locale: str) -> list[Term]:
-    """Target, drafter, language, tokenizer, load: always these, in this order."""
+    """Target, drafter, language, tokenizer, load: always these, in this order; behind them how answers are drawn, if they are."""
     found = report.passport
-    return asked(report.spec, locale) if found is None else _measured(found, locale)
+    drawn = [(gettext("sampling", locale), sampling(report.spec.sampling, locale))] if report.spec.sampling.temperature > 0 else []
+    return [*(asked(report.spec, locale) if found is None else _measured(found, locale)), *drawn]
 
 
 def asked(spec: RunSpec, locale: str) -> list[Term]:
@@ -51,6 +53,18 @@ def load(found: Load, locale: str) -> str:
     return f"{gettext(found.kind, locale)} {decimal(found.concurrency, 0, locale)}"
 
 
+def sampling(found: Sampling, locale: str) -> str:
+    """`greedy`, or `temperature 0.7, top-k 50, seed 1`; greedy decoding draws nothing, so nothing else is said of it."""
+    if found.temperature == 0:
+        return gettext("greedy", locale)
+    named = ((mark("temperature"), found.temperature), ("top-k", found.top_k), ("top-p", found.top_p), (mark("seed"), found.seed))
+    return ", ".join(f"{gettext(name, locale)} {_shortest(value, locale)}" for name, value in named if value is not None)
+
+
+def _shortest(value: float, locale: str) -> str:
+    return str(value) if isinstance(value, int) else decimal(value, len(f"{value:.4f}".rstrip("0").partition(".")[2]), locale)
+
+
 def language(found: Passport, locale: str) -> str:
     """`ru`, or `ru (answers: ru 75 %, en 25 %)` where the answers say something else."""
     others = {tag: share for tag, share in found.answer_language.items() if tag != found.language and share > 0}
@@ -69,7 +83,6 @@ def full(report: Report, locale: str) -> list[tuple[str, list[Row]]]:
 
     word, row = partial(gettext, locale=locale), partial(_row, locale=locale)
     profiles = ", ".join(f"{name} {count}" for name, count in p.profiles.items())
-    sampling = ", ".join(f"{name} {value}" for name, value in p.sampling.model_dump().items() if value is not None)
     stop = ", ".join(repr(text) for text in p.stop) or word("none")
     return [
         (word("What"), [
@@ -87,7 +100,7 @@ def full(report: Report, locale: str) -> list[tuple[str, list[Row]]]:
             row("thinking", p.thinking or word("none")),
         ]),
         (word("How"), [
-            row("load", load(p.load, locale)), row("sampling", sampling), row("stop strings", stop),
+            row("load", load(p.load, locale)), row("sampling", sampling(p.sampling, locale)), row("stop strings", stop),
             row("ignores end of text", word("yes") if p.ignore_eos else word("no")), row("token limit", decimal(p.max_new_tokens, 0, locale)),
             row("context length", decimal(p.context_length, 0, locale)), row("prefix cache", p.prefix_cache), row("cache dtype", p.cache_dtype),
             row("cache shared by draft and verification", p.shared_cache),

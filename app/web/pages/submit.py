@@ -23,7 +23,7 @@ from app.runs.service import Runs, runs_service
 from app.statistics.reasons import FEWEST_TRIAL_PAIRS, PAIRS_PER_BLOCK
 from app.statistics.verdict import FEWEST_PROMPTS
 from app.web.command import submit_line
-from app.web.order import HOW_LONG, LIMIT, LOAD, Order, key_of, place, prompts_of, read
+from app.web.order import HOW_LONG, LIMIT, LOAD, SAMPLING, Order, key_of, place, prompts_of, read
 from app.web.preferences import locale_of
 from app.web.render import fragment, page
 from app.web.schema_form import Field, fields
@@ -106,6 +106,7 @@ def _defaults(catalogue: Catalogue) -> dict[str, str]:
         "model": [key_of(m) for m in catalogue.models],
         "drafter": [p.name for p in _drafters(catalogue)],
         "controller": sorted((p.name for p in catalogue.controllers), key=lambda name: name != "constant"),
+        "verifier": sorted((p.name for p in catalogue.verifiers), key=lambda name: name != "exact"),
         "suite": [s.id for s in catalogue.suites],
     }
     return {name: values[0] for name, values in firsts.items() if values}
@@ -125,9 +126,10 @@ def view(
         return [Option(p.name, p.name, gettext(p.summary, locale), params(p), typed.get(kind) == p.name) for p in found]
 
     drafters, controllers = parts("drafter", _drafters(catalogue)), parts("controller", catalogue.controllers)
+    verifiers = parts("verifier", catalogue.verifiers)
     limit, concurrency = fields("", LIMIT, typed, errors, locale)[0], fields("", LOAD, typed, errors, locale)[0]
-    how_long = fields("", HOW_LONG, typed, errors, locale)
-    drawn = [*(f for option in (*drafters, *controllers) for f in option.fields), limit, concurrency, *how_long]
+    sampling, how_long = fields("", SAMPLING, typed, errors, locale), fields("", HOW_LONG, typed, errors, locale)
+    drawn = [*(f for option in (*drafters, *controllers, *verifiers) for f in option.fields), limit, concurrency, *sampling, *how_long]
     return {
         "catalogue": catalogue,
         "models": [Option(key_of(m), m.name, m.licence or "", (), typed.get("model") == key_of(m)) for m in catalogue.models],
@@ -139,6 +141,8 @@ def view(
         "tokenizers": sorted({m.tokenizer for m in catalogue.models}),
         "limit": limit,
         "concurrency": concurrency,
+        "verifiers": verifiers,
+        "sampling": sampling,
         "how_long": how_long,
         "typed": defaultdict(str, typed),
         "profiles": profiles,
@@ -149,7 +153,10 @@ def view(
     }
 
 
-_ORDER = ("", "model", "drafter", "controller", "language", "tokenizer", "suite", "limit", "concurrency", *HOW_LONG["properties"])
+_ORDER = (
+    "", "model", "drafter", "controller", "language", "tokenizer", "suite", "limit", "concurrency", *SAMPLING["properties"], "verifier",
+    *HOW_LONG["properties"],
+)  # fmt: skip
 
 
 def problems(errors: Mapping[str, str], drawn: Sequence[Field]) -> list[tuple[str, str]]:

@@ -88,3 +88,31 @@ def test_the_command_line_names_what_differs() -> None:
     assert "--tokenizer 'a b;rm'" in line
     assert "--seed 7" in line
     assert "--concurrency 4" in line
+
+
+def sampled(**typed: str) -> Any:
+    verifiers = [*OFFER.verifiers, OFFER.verifiers[0].model_copy(update={"name": "rejection"})]
+    return read(FORM | typed, [], PROFILES, CATALOGUE.model_copy(update={"verifiers": verifiers}), "en")
+
+
+def test_how_answers_are_drawn_reaches_the_spec() -> None:
+    """Catches a temperature, a cut or a rule that the form takes and drops."""
+    (spec,) = sampled(temperature="0,7", top_k="50", top_p="0.9", seed="5", verifier="rejection").specs
+    assert spec.sampling.model_dump() == {"temperature": 0.7, "top_k": 50, "top_p": 0.9, "seed": 5}
+    assert spec.verifier.name == "rejection"
+    assert "--temperature 0.7 --top-k 50 --top-p 0.9 --seed 5" in submit_line(spec)
+    (greedy,) = sampled(top_k="", top_p="", verifier="exact").specs
+    assert (greedy.sampling.top_k, greedy.sampling.top_p) == (None, None)
+
+
+def test_what_a_temperature_asks_for_is_said_at_its_field() -> None:
+    """Catches an error at the top of the form that names no field, and one for a greedy form."""
+    found = sampled(temperature="0.7", verifier="exact", trials="1")
+    assert set(found.errors) == {"verifier", "trials"}
+    assert set(sampled(temperature="0.7", trials="1").errors) == {"verifier", "trials"}
+    assert not sampled(temperature="0", verifier="exact", trials="1").errors
+
+
+@pytest.mark.parametrize(("field", "text"), [("top_k", "0"), ("top_p", "0"), ("top_p", "1.5"), ("temperature", "11"), ("top_k", "2.5")])
+def test_a_cut_out_of_range_is_refused_at_its_field(field: str, text: str) -> None:
+    assert list(sampled(**{field: text}).errors) == [field]
