@@ -6,7 +6,8 @@ import torch
 
 
 class Clock:
-    """Monotonic seconds since `start()`. `settle()` waits until the device has done what was asked of it, so that a trial's ends are true."""
+    """Monotonic seconds since `start()`. `settle()` waits until the device has done what was asked of it, so that a trial's ends are true;
+    `wait_until()` passes idle time, which a clock that only simulates simply skips."""
 
     def __init__(self, device: torch.device) -> None:
         self.device = device
@@ -18,6 +19,11 @@ class Clock:
 
     def now(self) -> float:
         return time.perf_counter() - self._origin
+
+    def wait_until(self, seconds: float) -> None:
+        """Sleeps until the clock shows `seconds`; returns at once where it does already."""
+        while (left := seconds - self.now()) > 0:
+            time.sleep(left)
 
     def settle(self) -> None:
         if self.device.type == "cuda":

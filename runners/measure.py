@@ -14,6 +14,7 @@ import torch
 import transformers
 
 from app.domain.facts import ProgressFact
+from app.domain.spec import Regime
 from runners.desk import Desk
 from runners.endings import EXPECTED, MEASURED, ending_of
 from runners.environment import describe, pick_device, pin
@@ -21,6 +22,7 @@ from runners.job import Job
 from runners.prepare import each, open_bench, prepare
 from runners.protocol.bench import Bench
 from runners.protocol.closed import ClosedTrials
+from runners.protocol.open import OpenTrials
 from runners.protocol.paired import PairedTrials
 from runners.protocol.preflight import Ready, Unmeasurable
 from runners.protocol.trials import Told, Trials
@@ -28,10 +30,12 @@ from runners.protocol.warmup import Warmth, warm_up
 
 INACTIVE = "Speculation was not active: the warm-up drafted nothing, although this drafter always drafts."
 
+KINDS: dict[Regime, type[Trials]] = {"single": PairedTrials, "closed": ClosedTrials, "open": OpenTrials}
+
 
 def trials_of(readies: dict[int, Ready], bench: Bench, cores: list[int], desk: Desk) -> Trials:
     ready = next(iter(readies.values()))
-    kind = PairedTrials if ready.spec.load.concurrency == 1 else ClosedTrials
+    kind = KINDS[ready.spec.load.regime]
     return kind(readies, bench, cores, desk.tell)
 
 

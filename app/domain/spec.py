@@ -14,6 +14,8 @@ Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max
 # A trial is two passes of each arm, and answers that are drawn need at least four seeds (definitions § 3).
 PASSES, SEEDS = 2, 4
 Dtype = Literal["auto", "float32", "bfloat16", "float16"]
+# The three loads that are weighed by different pairs (definitions § 3): one request at a time, several of them, arrivals of their own.
+Regime = Literal["single", "closed", "open"]
 
 
 def _small(params: dict[str, Any]) -> dict[str, Any]:
@@ -87,6 +89,20 @@ class Load(Value):
     concurrency: Annotated[int, Field(ge=1, le=256)] = 1
     rate: Annotated[float, Field(gt=0, le=10_000)] | None = None
     burstiness: Annotated[float, Field(gt=0, le=100)] | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _poisson_unless_said(cls, given: Any) -> Any:
+        # Said or left out, a Poisson process is one load, so that its runs compare.
+        if isinstance(given, dict) and given.get("kind") == "open" and given.get("burstiness") is None:
+            return given | {"burstiness": 1.0}
+        return given
+
+    @property
+    def regime(self) -> Regime:
+        if self.kind == "open":
+            return "open"
+        return "single" if self.concurrency == 1 else "closed"
 
     @model_validator(mode="after")
     def _fits_its_kind(self) -> Self:

@@ -16,6 +16,9 @@ from runners.engine.stops import StopRules
 from runners.engine.target import Target
 from runners.verifiers.base import Verifier
 
+# Seconds; a run that nobody wants any more does not wait for an arrival that is far away.
+LONGEST_NAP = 0.5
+
 
 @dataclass
 class Counters:
@@ -48,14 +51,17 @@ class Loop:
     def run(self, requests: Iterable[Request], concurrency: int, *, cancelled: Callable[[], bool] = lambda: False) -> list[Sequence]:
         """Decodes all requests over at most `concurrency` slots, refilling a slot as soon as it is free; in the order of finishing.
 
-        When `cancelled` turns true the sequences that finished so far are returned.
+        Requests stand in the order of their arrival; one that has a planned time is not admitted before it. When `cancelled` turns true the
+        sequences that finished so far are returned.
         """
         waiting, free = deque(requests), list(range(min(concurrency, self.target.slots)))
         running: list[Sequence] = []
         done: list[Sequence] = []
         while (waiting or running) and not cancelled():
-            while waiting and free:
+            while waiting and free and self._arrived(waiting[0]):
                 running.append(self._admit(waiting.popleft(), free.pop(0)))
+            if not running:
+                self._idle(waiting[0])
             live = [s for s in running if s.finish is None]
             if live:
                 self._step(live)
@@ -64,6 +70,13 @@ class Loop:
                 free.append(sequence.slot)
                 done.append(sequence)
         return done
+
+    def _arrived(self, request: Request) -> bool:
+        return request.planned_at is None or request.planned_at <= self.clock.now()
+
+    def _idle(self, upcoming: Request) -> None:
+        assert upcoming.planned_at is not None
+        self.clock.wait_until(min(upcoming.planned_at, self.clock.now() + LONGEST_NAP))
 
     def _admit(self, request: Request, slot: int) -> Sequence:
         sequence = Sequence(request, slot, self.clock.now(), list(request.ids))

@@ -69,7 +69,7 @@ def _ids(text: str, tokenizer: Any, spec: RunSpec) -> list[int]:
 def check_load(spec: RunSpec, prompts: Many[Prompt]) -> None:
     """A steady window runs from the first refill to the empty queue; with few prompts there is none."""
     least = 2 * spec.load.concurrency
-    if spec.load.concurrency > 1 and len(prompts) < least:
+    if spec.load.regime == "closed" and len(prompts) < least:
         raise Unmeasurable("few_prompts", f"{spec.load.concurrency} requests at a time need at least {least} prompts; these are {len(prompts)}.")
 
 
