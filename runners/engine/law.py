@@ -5,6 +5,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+# Most nuclei end within so many tokens; sorting a whole vocabulary takes as long as some layers.
+HEAD = 1024
+
 
 @dataclass(frozen=True)
 class Law:
@@ -32,9 +35,12 @@ class Law:
 
     @staticmethod
     def _nucleus(scores: Tensor, top_p: float) -> Tensor:
-        """The fewest likeliest tokens whose probabilities reach `top_p`; always at least one."""
-        ordered, order = scores.sort(dim=-1, descending=True)
-        mass = ordered.softmax(dim=-1).cumsum(dim=-1)
-        beyond = mass - ordered.softmax(dim=-1) >= top_p
-        beyond[..., 0] = False
-        return scores.masked_fill(torch.zeros_like(beyond).scatter(-1, order, beyond), -torch.inf)
+        """The fewest likeliest tokens whose probabilities reach `top_p`, and those as likely as the last of them: which of equals stays may not
+        depend on how they were sorted."""
+        law = scores.softmax(dim=-1)
+        top = law.topk(min(HEAD, law.shape[-1]), dim=-1).values
+        if top.shape[-1] < law.shape[-1] and bool((top.sum(dim=-1) < top_p).any()):
+            top = law.sort(dim=-1, descending=True).values
+        before = top.cumsum(dim=-1) - top
+        last = (before < top_p).sum(dim=-1, keepdim=True) - 1
+        return scores.masked_fill(law < top.gather(-1, last), -torch.inf)

@@ -14,7 +14,7 @@ from runners.clock import Clock
 from runners.controllers.constant import Constant, ConstantParams
 from runners.drafters.layerskip import LayerSkip, LayerSkipParams
 from runners.engine.dice import Chance, Dice, SeededDice
-from runners.engine.law import Law
+from runners.engine.law import HEAD, Law
 from runners.engine.loop import Loop
 from runners.engine.sequence import Request
 from runners.engine.stops import StopRules
@@ -91,6 +91,25 @@ def test_the_law_is_the_librarys(temperature: float, top_k: int | None, top_p: f
     ours = Law(temperature, top_k, top_p).probabilities(logits)
     assert torch.equal(ours > 0, theirs > 0)
     assert torch.allclose(ours, theirs, atol=1e-6)
+
+
+def test_a_nucleus_wider_than_its_head_is_found_whole() -> None:
+    """Catches a nucleus that is cut where the quick search ends, and a row whose law depends on its neighbour's width."""
+    torch.manual_seed(4)
+    flat, steep = torch.randn(1, 5000) * 0.1, torch.randn(1, 5000) * 8
+    theirs = TopPLogitsWarper(0.9)(torch.zeros((1, 1), dtype=torch.long), flat.clone()).softmax(dim=-1)
+    law = Law(1.0, None, 0.9)
+    assert int((theirs > 0).sum()) > HEAD
+    assert torch.allclose(law.probabilities(flat), theirs, atol=1e-6)
+    assert torch.equal(law.probabilities(torch.cat([flat, steep]))[1], law.probabilities(steep)[0])
+
+
+def test_equals_at_the_edge_of_the_nucleus_stay_together() -> None:
+    """Catches a law that depends on the order of a sort: half precision has many equal logits."""
+    logits = torch.tensor([[2.0, 1.0, 1.0, 1.0, 0.0]])
+    found = Law(1.0, None, 0.6).probabilities(logits)[0].tolist()
+    assert found[1] == found[2] == found[3] > 0
+    assert found[4] == 0
 
 
 def test_temperature_0_is_the_argmax() -> None:
