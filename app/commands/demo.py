@@ -1,9 +1,10 @@
 """`bezmen demo`: the whole path on this machine, from the queue to the comparison."""
 
+import hashlib
 import signal
 import socket
 import time
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -54,7 +55,8 @@ def _run(processes: Processes, settings: Settings, console: Console, model: str,
     client = Client(settings)
     bodies = specs(MODELS[model], full=full)
     _await_offer(client, processes, MODELS[model].package)
-    ids = [client.post("/api/v1/runs", body, {"Idempotency-Key": _key(body).encode()})["id"] for body in bodies]
+    campaign = client.post("/api/v1/campaigns", {"title": f"demo of {model}", "runs": bodies}, {"Idempotency-Key": _key(bodies).encode()})
+    ids = [run["id"] for run in campaign["runs"]]
     ended = follow(client, console, ids, processes.check)
     for run in ended:
         if run["state"] != "succeeded":
@@ -65,11 +67,11 @@ def _run(processes: Processes, settings: Settings, console: Console, model: str,
     conclude(console, base, [Comparison.model_validate(client.get(f"/api/v1/comparisons?runs={','.join(map(str, pair))}")) for pair in pairs])
 
 
-def _key(body: dict[str, object]) -> str:
-    """Equal for equal bodies, so that a second demo finds the first one's runs instead of measuring again."""
+def _key(bodies: list[dict[str, Any]]) -> str:
+    """Equal for equal runs, so that a second demo finds the first one's runs instead of measuring again."""
     from app.domain.spec import RunSpec
 
-    return f"demo-{RunSpec.model_validate(body).digest()[:32]}"
+    return f"demo-{hashlib.sha256(''.join(RunSpec.model_validate(body).digest() for body in bodies).encode()).hexdigest()[:32]}"
 
 
 def _await_offer(client: Client, processes: Processes, package: str) -> None:
