@@ -8,6 +8,7 @@ import pandas as pd
 
 from app.domain.estimate import Estimate, Unit
 from app.domain.sentence import Sentence
+from app.domain.spec import Regime
 from app.metrics.frame import Frames
 from app.statistics.clusters import Array
 
@@ -66,7 +67,7 @@ class Metric:
 
     `needs` names the columns without which it is absent. `scale` says how runs are contrasted: shares by difference, ratios by quotient, None
     not at all; `sums` or `pairs` hold what is then compared prompt by prompt. `compute` gives the readings. `speed` marks what a clock measured;
-    `least_load` is the number of requests at a time from which on there is such a figure.
+    `loads` are those under which there is such a figure.
     """
 
     id: str
@@ -81,4 +82,4 @@ class Metric:
     sums: Callable[[Frames], list[Sums]] | None = None
     pairs: Callable[[Frames], list[Pairs]] | None = None
     speed: bool = False
-    least_load: int = 1
+    loads: tuple[Regime, ...] = ("single", "closed", "open")

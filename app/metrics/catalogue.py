@@ -5,6 +5,7 @@ from types import MappingProxyType
 
 from app.discovery import values_of
 from app.domain.facts import RequestFact, TrialFact
+from app.domain.spec import Load, Regime
 from app.metrics.base import Metric, Reading
 from app.metrics.frame import Frames, from_facts
 
@@ -16,14 +17,14 @@ if len(METRICS) != len(_FOUND):
 
 def readings(frames: Frames) -> Iterator[tuple[Metric, Reading]]:
     """Every reading of every figure of the frames' load, in the catalogue's order."""
-    for metric in of_load(frames.concurrency):
+    for metric in of_load(frames.load.regime):
         for reading in metric.compute(frames):
             yield metric, reading
 
 
-def of_load(concurrency: int) -> list[Metric]:
-    """The figures that a run with so many requests at a time may have."""
-    return [metric for metric in METRICS.values() if metric.least_load <= concurrency]
+def of_load(regime: Regime) -> list[Metric]:
+    """The figures that a run under such a load may have."""
+    return [metric for metric in METRICS.values() if regime in metric.loads]
 
 
 def key_of(id: str, part: Mapping[str, str]) -> str:
@@ -32,8 +33,8 @@ def key_of(id: str, part: Mapping[str, str]) -> str:
 
 
 def points(
-    requests: Sequence[RequestFact], trials: Iterable[TrialFact] = (), *, sampled: bool = False, concurrency: int = 1
+    requests: Sequence[RequestFact], trials: Iterable[TrialFact] = (), *, sampled: bool = False, load: Load | None = None
 ) -> dict[str, float | None]:
     """Bare values by id and part, for the toy and for tests. They carry no passport, so no report, page or export is made of them."""
-    frames = from_facts(requests, trials, sampled=sampled, concurrency=concurrency)
+    frames = from_facts(requests, trials, sampled=sampled, load=load)
     return {key_of(metric.id, reading.part): reading.pooled.point for metric, reading in readings(frames)}

@@ -4,7 +4,7 @@ Counts are float64 so that a count which its source did not give is NaN, never 0
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from app.domain.counts import Counts
 from app.domain.facts import RequestFact, TrialFact
+from app.domain.spec import Load
 from app.metrics.window import windows
 
 COUNTS = ("drafted", "verified", "accepted", "rounds", "undrafted", "prefill_tokens", "emitted", "discarded_bonus", "longest_draft")
@@ -21,7 +22,9 @@ PASSES = ("draft_layer_passes", "verify_layer_passes", "prefill_layer_passes")
 TIMES = ("seconds", "ttft", "decode_seconds", "decode_tokens")
 Array = NDArray[np.float64]
 
-NUMBERS = (*COUNTS, *TEXT, *PASSES, *TIMES, "text_tokens")
+# Of an open load: arrival and end on the trial's clock, and the wait between arrival and slot.
+ARRIVALS = ("planned_at", "queueing", "last_at")
+NUMBERS = (*COUNTS, *TEXT, *PASSES, *TIMES, *ARRIVALS, "text_tokens")
 
 REQUEST_COLUMNS = ["arm", "purpose", "trial", "order", "prompt", "profile", "parallel", "seed", "requests", "finish", *NUMBERS]
 EVENT_COLUMNS = ["arm", "purpose", "trial", "prompt"]
@@ -34,7 +37,8 @@ TRIAL_COLUMNS = ["arm", "purpose", "trial", "block", "forwards", "contended"]
 class Frames:
     """`requests`: a row a request (or a row of totals over `requests` of them); `rounds`: a row a verification step that carried a draft (or a row of
     equal ones); `deliveries`: a row a delivery after a request's first; `trials`: a row a trial; `windows`: a row a trial under load
-    (app.metrics.window). `sampled`: repeats differ, so all of them count. `concurrency`: requests at a time."""
+    (app.metrics.window). `sampled`: repeats differ, so all of them count. `load` is what the run was measured under; its `regime` decides
+    which figures there are and what a pair is."""
 
     requests: pd.DataFrame
     rounds: pd.DataFrame
@@ -42,20 +46,20 @@ class Frames:
     trials: pd.DataFrame
     windows: pd.DataFrame
     sampled: bool = False
-    concurrency: int = 1
+    load: Load = field(default_factory=Load)
     totals: bool = False
 
 
-def from_facts(requests: Sequence[RequestFact], trials: Iterable[TrialFact] = (), *, sampled: bool = False, concurrency: int = 1) -> Frames:
+def from_facts(requests: Sequence[RequestFact], trials: Iterable[TrialFact] = (), *, sampled: bool = False, load: Load | None = None) -> Frames:
     """Frames over everything that a run measured; figures select arm, purpose and trial themselves (app.metrics.select)."""
     return Frames(
         requests=_frame([_request(fact) for fact in requests], REQUEST_COLUMNS, NUMBERS),
         rounds=_rounds(requests),
         deliveries=_deliveries(requests),
         trials=_frame([_trial(fact) for fact in trials], TRIAL_COLUMNS, ("forwards",)),
-        windows=windows(requests, concurrency),
+        windows=windows(requests, load or Load()),
         sampled=sampled,
-        concurrency=concurrency,
+        load=load or Load(),
     )
 
 
@@ -106,6 +110,9 @@ def _request(fact: RequestFact) -> dict[str, Any]:
         "ttft": fact.first_at - started,
         "decode_seconds": fact.last_at - fact.first_at,
         "decode_tokens": fact.emitted - _first_delivery(fact),
+        "planned_at": fact.planned_at,
+        "queueing": None if fact.planned_at is None else fact.sent_at - fact.planned_at,
+        "last_at": fact.last_at,
         # The EOS token is emitted and counted, but it carries no text.
         "text_tokens": fact.emitted - (fact.finish == "eos"),
     }

@@ -64,7 +64,7 @@ def speedup(frames: Frames) -> list[Reading]:
 
 def why_no_pair(frames: Frames) -> Sentence:
     """Why no trial of plain stands beside one of the speculative arm."""
-    if frames.concurrency == 1:
+    if frames.load.regime == "single":
         return plain("One request at a time is weighed by pairs of requests.")
     for arm in ARMS:
         why = why_untimed(frames, arm)

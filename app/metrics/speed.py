@@ -66,7 +66,7 @@ def readings(frames: Frames, table: pd.DataFrame, over_all: Estimate, *, left_ou
 
 
 def end_to_end(frames: Frames) -> list[Reading]:
-    if frames.concurrency > 1:
+    if frames.load.regime != "single":
         return [missing(UNDER_LOAD)]
     table = end_to_end_pairs(frames)
     if table.empty:
@@ -79,7 +79,7 @@ def end_to_end(frames: Frames) -> list[Reading]:
 
 
 def decode(frames: Frames) -> list[Reading]:
-    if frames.concurrency > 1:
+    if frames.load.regime != "single":
         return [missing(UNDER_LOAD)]
     table = decode_pairs(frames)
     if table.empty:

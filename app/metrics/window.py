@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from app.domain.facts import RequestFact
 from app.domain.sentence import Sentence, plain
+from app.domain.spec import Load
 from app.metrics.terms import DONE, LEAST_SECONDS
 
 NUMBERS = ("seconds", "tokens", "characters", "words")
@@ -17,12 +18,12 @@ WINDOW_COLUMNS = ["arm", "purpose", "trial", "order", "work", *NUMBERS, "why"]
 Array = NDArray[np.float64]
 
 
-def windows(requests: Sequence[RequestFact], concurrency: int) -> pd.DataFrame:
+def windows(requests: Sequence[RequestFact], load: Load) -> pd.DataFrame:
     """A row a trial: what was delivered in its steady window and how many seconds that took; `why` says why a trial has none.
 
     `work` is the set of (prompt, seed) that the trial decoded, `order` its place in the pair (None where its requests do not agree).
     """
-    rows = list(_rows(requests, concurrency)) if concurrency > 1 else []
+    rows = list(_rows(requests, load.concurrency)) if load.regime == "closed" else []
     return pd.DataFrame(rows, columns=WINDOW_COLUMNS).astype(dict.fromkeys(NUMBERS, "float64"))
 
 

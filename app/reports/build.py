@@ -120,9 +120,9 @@ def _gates(record: RunRecord, found: Sequence[Losslessness], profile: str | None
 def _cells(record: RunRecord, frames: Frames, passport: Passport | None, found: Sequence[Losslessness]) -> list[Cell]:
     if not record.requests or record.state not in FINAL:
         # Figures come when a run has ended: looking while it runs would choose when to stop.
-        return unmeasured(_unfinished(record) or plain("Nothing was measured."), frames.concurrency)
+        return unmeasured(_unfinished(record) or plain("Nothing was measured."), frames.load.regime)
     if passport is None:
-        return without_passport(_missing(record)[0], frames.concurrency)
+        return without_passport(_missing(record)[0], frames.load.regime)
     whole = _gates(record, found, None)
     if any(gate.name == "unknown language" and gate.refused for gate in whole):
         # The passport of the run lacks the language of its answers, and every profile's figure carries that passport.

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from app.domain.estimate import Absent, Cell, Figure, Refusal
 from app.domain.passport import Passport
 from app.domain.sentence import Sentence, plain
+from app.domain.spec import Regime
 from app.metrics.base import Metric, Reading
 from app.metrics.catalogue import of_load, readings
 from app.metrics.frame import Frames
@@ -43,13 +44,13 @@ def refusing(gates: Sequence[Gate]) -> Gate | None:
     return next((gate for gate in gates if gate.refused), None)
 
 
-def without_passport(field: str, concurrency: int) -> list[Cell]:
+def without_passport(field: str, regime: Regime) -> list[Cell]:
     """What stands in place of every figure of a run that does not say `field`."""
-    return [Refusal(id=metric.id, field=field, reason=_NAMELESS[field], remedy=REMEDIES[field]) for metric in of_load(concurrency)]
+    return [Refusal(id=metric.id, field=field, reason=_NAMELESS[field], remedy=REMEDIES[field]) for metric in of_load(regime)]
 
 
-def unmeasured(reason: Sentence, concurrency: int) -> list[Cell]:
-    return [Absent(id=metric.id, reason=reason) for metric in of_load(concurrency)]
+def unmeasured(reason: Sentence, regime: Regime) -> list[Cell]:
+    return [Absent(id=metric.id, reason=reason) for metric in of_load(regime)]
 
 
 _NAMELESS: dict[str, Sentence] = {

@@ -36,4 +36,4 @@ class RunRecord(Value):
 def frames_of(record: RunRecord) -> Frames:
     """What every figure of a run is computed from."""
     spec = record.spec
-    return from_facts(record.requests, record.trials, sampled=spec.sampling.temperature > 0, concurrency=spec.load.concurrency)
+    return from_facts(record.requests, record.trials, sampled=spec.sampling.temperature > 0, load=spec.load)

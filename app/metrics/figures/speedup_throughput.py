@@ -10,5 +10,5 @@ METRIC = Metric(
     formula="exp of the mean over trial pairs of log(speculative ÷ plain tokens per second of the steady window, first refill to empty queue)",
     compute=load.speedup,
     speed=True,
-    least_load=2,
+    loads=("closed",),
 )

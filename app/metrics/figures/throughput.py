@@ -30,14 +30,14 @@ def _window_sums(frames: Frames, arm: str) -> dict[str, float]:
 
 def _no_time(frames: Frames) -> Sentence:
     nothing = plain("The requests took no time that a clock could tell.")
-    return (why_no_window(frames) if frames.concurrency > 1 else None) or nothing
+    return (why_no_window(frames) if frames.load.regime == "closed" else None) or nothing
 
 
 def _compute(frames: Frames) -> list[Reading]:
     found: list[Reading] = []
     for arm in ARMS:
         rows = timed(frames, arm)
-        sums = _window_sums(frames, arm) if frames.concurrency > 1 else _request_sums(rows)
+        sums = _window_sums(frames, arm) if frames.load.regime == "closed" else _request_sums(rows)
         if rows.empty or sums["seconds"] <= LEAST_SECONDS:
             found.append(missing(why_untimed(frames, arm) if rows.empty else _no_time(frames), {"arm": arm}))
             continue

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from app.domain.facts import RequestFact, TrialFact
+from app.domain.spec import Load
 from app.metrics.catalogue import METRICS, points
 from app.metrics.frame import Frames, from_facts
 from app.metrics.load import plain_against_plain, trial_pairs
@@ -38,13 +39,13 @@ def as_speculative(facts: list[RequestFact], **over: object) -> list[RequestFact
 
 def test_tokens_of_the_steady_window_by_hand() -> None:
     """Steps at the window's start are not in it, steps at its end are; what began before counts from there on."""
-    (row,) = windows(two_slots(), 2).to_dict("records")
+    (row,) = windows(two_slots(), Load(concurrency=2)).to_dict("records")
     assert (row["seconds"], row["tokens"], row["characters"], row["words"]) == (2.0, 6.0, 60.0, 6.0)
     assert row["why"] is None
 
 
 def test_the_window_of_one_at_a_time_is_none() -> None:
-    assert windows(two_slots(), 1).empty
+    assert windows(two_slots(), Load()).empty
 
 
 @pytest.mark.parametrize(
@@ -59,7 +60,7 @@ def test_the_window_of_one_at_a_time_is_none() -> None:
 )
 def test_why_there_is_no_window(change: Callable[[list[RequestFact]], list[RequestFact]], words: str) -> None:
     """Fewer than 2c requests, a request that broke off, three requests in two slots, a slot left empty: none is a closed load's throughput."""
-    (row,) = windows(change(two_slots()), 2).to_dict("records")
+    (row,) = windows(change(two_slots()), Load(concurrency=2)).to_dict("records")
     assert words in str(row["why"])
     assert (row["why"] is None) == (row["seconds"] == row["seconds"])
 
@@ -68,7 +69,7 @@ def test_a_queue_that_is_empty_at_the_first_refill_gives_none() -> None:
     """All prompts but the slots' own come at one moment: there is no time to divide by."""
     ends = (1.0, 2.0)
     facts = [plain_request(name, 0.0 if i < 2 else 2.0, ends if i < 2 else (3.0, 4.0)) for i, name in enumerate(("01", "02", "03", "05"))]
-    (row,) = windows(facts, 2).to_dict("records")
+    (row,) = windows(facts, Load(concurrency=2)).to_dict("records")
     assert "no steady window" in row["why"].text
 
 
@@ -84,7 +85,7 @@ def frames(blocks: int = 4, void: int | None = None, *, speed: float = 1.5) -> F
             own = two_slots(pace, trial=trial, order=order)
             requests += own if arm == "plain" else as_speculative(own)
             trials.append(trial_fact(arm=arm, trial=trial, block=block, contended=block == void and place == 0))
-    return from_facts(requests, trials, concurrency=2)
+    return from_facts(requests, trials, load=Load(concurrency=2))
 
 
 def test_neighbours_are_pairs() -> None:
@@ -111,7 +112,7 @@ def test_the_floor_compares_places_in_the_pair() -> None:
 def test_the_floor_leaves_out_a_block_that_lost_a_trial() -> None:
     whole = frames()
     rows = whole.windows[~((whole.windows["arm"] == "plain") & (whole.windows["trial"] == 3))]
-    floor = plain_against_plain(Frames(whole.requests, whole.rounds, whole.deliveries, whole.trials, rows, concurrency=2))
+    floor = plain_against_plain(Frames(whole.requests, whole.rounds, whole.deliveries, whole.trials, rows, load=Load(concurrency=2)))
     assert floor is not None
     assert floor.n == 3
 
@@ -121,7 +122,7 @@ def test_only_the_same_work_in_either_place_is_a_pair(over: dict[str, object]) -
     """Another seed is other work; two trials that both say they ran first were no neighbours."""
     facts = [*two_slots(trial=0, order=0), *as_speculative(two_slots(1.5, trial=0, order=1), **over)]
     rows = [trial_fact(arm=arm, trial=0, block=0) for arm in ("plain", "speculative")]
-    (reading,) = METRICS["speedup_throughput"].compute(from_facts(facts, rows, concurrency=2))
+    (reading,) = METRICS["speedup_throughput"].compute(from_facts(facts, rows, load=Load(concurrency=2)))
     assert reading.pooled.point is None
     assert reading.pooled.reason is not None
 
@@ -129,7 +130,7 @@ def test_only_the_same_work_in_either_place_is_a_pair(over: dict[str, object]) -
 def test_throughput_under_load_is_that_of_all_slots() -> None:
     """Σ seconds of overlapping requests would halve it: two slots deliver 6 tokens in 2 seconds here."""
     facts, rows = two_slots(trial=0), [trial_fact(arm="plain", trial=0, block=0)]
-    found = points(facts, rows, concurrency=2)
+    found = points(facts, rows, load=Load(concurrency=2))
     assert (found["throughput[plain,tokens]"], found["throughput[plain,characters]"]) == (pytest.approx(3.0), pytest.approx(30.0))
     assert points(facts, rows)["throughput[plain,tokens]"] == pytest.approx(13 / 10.4)
 
@@ -137,7 +138,7 @@ def test_throughput_under_load_is_that_of_all_slots() -> None:
 def test_under_load_single_requests_make_no_pairs() -> None:
     """Ratios of request times are for one request at a time; distributions stay."""
     requests, rows = load_facts(prompts=16)
-    found = points(requests, rows, concurrency=4)
+    found = points(requests, rows, load=Load(concurrency=4))
     assert (found["speedup_end_to_end"], found["speedup_decode"]) == (None, None)
     assert found["ttft[plain,p95]"] is not None
     assert found["acceptance_rate"] is not None

@@ -95,7 +95,7 @@ def test_no_preflight_refuses_every_figure_by_the_tokenizer() -> None:
     report = build(changed(FAST, preflight=None))
     assert report.missing == ("tokenizer",)
     assert report.passport is None
-    assert [cell.id for cell in report.cells] == [metric.id for metric in of_load(1)]
+    assert [cell.id for cell in report.cells] == [metric.id for metric in of_load("single")]
     assert {cell.field for cell in refused(report)} == {"tokenizer"}
     assert len(refused(report)) == len(report.cells)
     assert "tokenizer" in say(refused(report)[0].reason)
