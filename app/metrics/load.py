@@ -81,16 +81,21 @@ def why_no_window(frames: Frames) -> Sentence | None:
 def plain_against_plain(frames: Frames) -> Estimate | None:
     """The noise floor: in each block, plain that ran first in its pair against plain that ran second. None where no block has both.
 
-    In ABBA the first of them is the earlier trial, in BAAB the later, and blocks take turns: drift changes its sign from block to block.
+    In ABBA the first of them is the earlier trial, in BAAB the later, and blocks take turns: drift changes its sign from block to block. They share
+    their prompts, but where answers are drawn not their seeds: each pair of a block draws anew.
     """
     rows = trials_of(frames, "plain").dropna(subset=["seconds"])
     rows = rows.assign(rate=rows["tokens"] / rows["seconds"])
     found = []
     for _, block in rows.groupby("block"):
         first, second = (block[block["order"] == place] for place in (0, 1))
-        if len(first) == len(second) == 1 and first["work"].iloc[0] == second["work"].iloc[0]:
+        if len(first) == len(second) == 1 and _prompts(first["work"].iloc[0]) == _prompts(second["work"].iloc[0]):
             found.append((first["rate"].iloc[0], second["rate"].iloc[0]))
     if not found:
         return None
     firsts, seconds = zip(*found, strict=True)
     return throughput_floor(firsts, seconds)
+
+
+def _prompts(work: frozenset[tuple[str, int]]) -> set[str]:
+    return {prompt for prompt, _ in work}

@@ -10,10 +10,11 @@ from app.domain.estimate import Absent, Figure
 from app.domain.facts import RequestFact
 from app.reports.build import build
 from app.reports.format import say
-from app.reports.headline import noise_floor
+from app.reports.headline import noise_floor, seeds_of
 from app.reports.record import RunRecord, frames_of
 from app.web.pages.run import output
 from tests.factories import record, request_fact, run_spec, trials
+from tests.factories_load import load_record
 
 SAMPLING = {"temperature": 0.7, "top_k": None, "top_p": None, "seed": 1}
 STEP = 0.02
@@ -176,3 +177,26 @@ def test_draws_without_decode_time_are_counted_out_loud() -> None:
     assert cell.left_out is not None
     assert "1 of 40 pairs" in say(cell.left_out)
     assert cell.pooled.n == 10
+
+
+def under_load(blocks: int, *, same_seed: bool = False) -> RunRecord:
+    spec = run_spec(sampling=SAMPLING, verifier={"name": "rejection"}, load={"concurrency": 4}, trials=3)
+    made = load_record(spec=spec, blocks=blocks, slow=0.6)
+    seeded = tuple(fact.model_copy(update={"seed": 1 if same_seed else 1 + fact.trial}) for fact in made.requests)
+    return made.model_copy(update={"requests": seeded})
+
+
+def test_under_load_neighbours_share_seeds_and_throughput_stays_the_headline() -> None:
+    """Catches pairs of trials that drew different work, seeds counted per trial instead of per pair, and a noise floor that wants equal seeds."""
+    report = build(under_load(3))
+    assert report.headline == "speedup_throughput"
+    assert report.verdict.outcome == "pays"
+    assert seeds_of(frames_of(under_load(3)), report.headline) == 6
+    apart = under_load(3)
+    apart = apart.model_copy(update={"requests": tuple(f.model_copy(update={"seed": f.seed + 50 * (f.arm == "plain")}) for f in apart.requests)})
+    assert isinstance(build(apart).find("speedup_throughput"), Absent)
+
+
+def test_one_seed_drawn_again_and_again_gives_no_verdict_under_load() -> None:
+    """Catches repeats of one draw taken for draws."""
+    assert build(under_load(3, same_seed=True)).verdict.causes == ("few seeds",)
