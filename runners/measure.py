@@ -23,6 +23,7 @@ from runners.prepare import each, open_bench, prepare
 from runners.protocol.bench import Bench
 from runners.protocol.closed import ClosedTrials
 from runners.protocol.open import OpenTrials
+from runners.protocol.oracle import judged
 from runners.protocol.paired import PairedTrials
 from runners.protocol.preflight import Ready, Unmeasurable
 from runners.protocol.trials import Told, Trials
@@ -56,13 +57,15 @@ def measure(job: Job, desk: Desk) -> None:
         desk.tell(run, readies[run].fact(bench.target.layers, f"bezmen loop on transformers {transformers.__version__}"))
     if not warm(job, readies, bench, desk):
         return
-    say(trials_of(readies, bench, cores, desk).headline(), desk)
+    trials = trials_of(readies, bench, cores, desk)
+    say(judged(trials, trials.headline()), desk)
     if dtype != torch.float32 and job.shared.sampling.temperature == 0:
         # Batched and single forwards differ in half precision; whether the rule is lossless shows in float32 (methods: losslessness).
-        del bench
+        del bench, trials
         check = open_bench(readies, torch.float32, device, desk)
         if check is not None:
-            say(trials_of(readies, check, cores, desk).losslessness(), desk)
+            exact = trials_of(readies, check, cores, desk)
+            say(judged(exact, exact.losslessness()), desk)
     desk.tell_all(ProgressFact(stage="computing"))
 
 

@@ -135,6 +135,8 @@ class RequestFact(Value):
             wrong.append("the digest is not that of the output ids")
         if self.step_end and (abs(self.step_end[0] - self.first_at) > TOLERANCE or abs(self.step_end[-1] - self.last_at) > TOLERANCE):
             wrong.append("the first and last deliveries are not the first and last steps")
+        if self.planned_at is not None and self.sent_at < self.planned_at:
+            wrong.append("it was sent before its planned arrival")
         if not self.sent_at <= self.first_at <= self.last_at or any(after < before for before, after in pairwise(self.step_end)):
             wrong.append("times run backwards")
         if wrong:
@@ -175,8 +177,9 @@ class CostFact(Value):
 
 
 class DivergenceFact(Value):
-    """Where one speculative answer first parts from plain's, and whether that is numerics: `gap` is the difference between the two largest logits
-    there, by a plain forward over the shared text, and a `tie` where it is at most `tolerance`."""
+    """Where one speculative answer first parts from plain's, and whether that is numerics. `gap` is how far the lower of the two tokens lies below
+    the largest logit there, by a plain forward over the shared text: a `tie` where it is at most `tolerance`. A token is None, and so is `gap`, where
+    an answer ends and the other goes on."""
 
     kind: Literal["divergence"] = "divergence"
     purpose: Purpose
@@ -185,12 +188,22 @@ class DivergenceFact(Value):
     seed: Count
     position: Count
     judgement: Literal["tie", "violation"]
-    gap: Annotated[float, Field(ge=0, le=10**9)]
+    gap: Annotated[float, Field(ge=0, le=10**9)] | None
     tolerance: Annotated[float, Field(ge=0, le=10**9)]
-    plain_token: Count
-    speculative_token: Count
+    plain_token: Count | None
+    speculative_token: Count | None
     plain_text: Annotated[str, Field(max_length=400)] | None = None
     speculative_text: Annotated[str, Field(max_length=400)] | None = None
+
+    @model_validator(mode="after")
+    def _judged_by_its_gap(self) -> Self:
+        if self.plain_token == self.speculative_token:
+            raise ValueError("answers that part do not go on with the same token")
+        if (self.gap is None) != (self.plain_token is None or self.speculative_token is None):
+            raise ValueError("a gap lies between two tokens")
+        if (self.judgement == "tie") != (self.gap is not None and self.gap <= self.tolerance):
+            raise ValueError(f"a gap of {self.gap} at a tolerance of {self.tolerance} is no {self.judgement}")
+        return self
 
 
 class EnvironmentFact(Value):
