@@ -18,11 +18,11 @@ from runners.engine.dice import Chance, Dice
 from runners.engine.draft import Accepted, Batch, Draft
 from runners.engine.law import Law
 from runners.engine.target import Target
-from runners.parts import verifiers
+from runners.parts import drafters, verifiers
 from runners.verifiers.base import NoParams, Verifier
 from runners.verifiers.rejection import ImpossibleDraft, Rejection
 from tests.chance import law_of
-from tests.models import ChainTarget, rolled
+from tests.models import ChainTarget, example_params, rolled
 
 DEPTH = 2
 # Target's and drafter's law behind token 0; behind token x both are rolled by x places.
@@ -74,9 +74,9 @@ def error(found: Joint, wanted: Joint) -> float:
     return max(abs(found.get(key, 0.0) - wanted.get(key, 0.0)) for key in found.keys() | wanted.keys())
 
 
-def one_step(target: Target, drafter: Drafter, verifier: Verifier, chance: Chance, more: Any = None) -> tuple[int, ...]:
-    draft = drafter.propose(BATCH, [DEPTH], more)
-    accepted = verifier.verify(BATCH, draft, target.verify(BATCH, draft), chance)
+def one_step(target: Target, drafter: Drafter, verifier: Verifier, chance: Chance, more: Any = None, batch: Batch = BATCH) -> tuple[int, ...]:
+    draft = drafter.propose(batch, [DEPTH], more)
+    accepted = verifier.verify(batch, draft, target.verify(batch, draft), chance)
     return (*draft.tokens[0, : accepted.kept[0]].tolist(), accepted.next[0])
 
 
@@ -88,6 +88,21 @@ def drawn_error(case: str, law: Law, verifier: Verifier, more: Any = None, draft
     def play(dice: Dice) -> tuple[int, ...]:
         chance = Chance(law, dice)
         return one_step(target, drafter(LayerSkipParams(exit_layer=1), target, chance), verifier, chance, more)
+
+    return error(finished(law_of(play), after), expected(after))
+
+
+def error_of_drafter(name: str, case: str, law: Law, verifier: Verifier, more: Any = None) -> float:
+    """The same for a drafter by its name, behind a text that repeats itself."""
+    target, found = chain(case), drafters()[name]
+    after, batch = plain_law(target, law), Batch((0,), ([4, 3, 4, 3],))
+    target.prefill(0, batch.ids[0])
+
+    def play(dice: Dice) -> tuple[int, ...]:
+        chance = Chance(law, dice)
+        drafter = found(found.Params.model_validate(example_params(name)), target, chance)
+        drafter.begin(0, batch.ids[0])
+        return one_step(target, drafter, verifier, chance, more, batch)
 
     return error(finished(law_of(play), after), expected(after))
 
@@ -132,6 +147,14 @@ def test_drafts_that_are_certain_leave_the_law_alone(verifier: Verifier, case: s
     assert given_error(case, LAWS[law], verifier, tokens) < 1e-6
 
 
+@pytest.mark.parametrize("stops", [False, True])
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("name", sorted(drafters()))
+def test_every_drafter_leaves_the_law_alone(verifier: Verifier, name: str, case: str, stops: bool) -> None:
+    """Catches a drafter that draws from another law than the one it hands on, or that looks at what the target drew."""
+    assert error_of_drafter(name, case, LAWS["cut"], verifier, unsure if stops else None) < 1e-6
+
+
 @pytest.mark.parametrize("case", CASES)
 def test_a_draft_that_stops_behind_an_unsure_token_leaves_the_law_alone(verifier: Verifier, case: str) -> None:
     assert drawn_error(case, Law(1.0), verifier, unsure) < 1e-6
@@ -152,6 +175,17 @@ class Drops(LayerSkip):
             return draft
         assert draft.probabilities is not None
         return Draft.chain(draft.tokens[:, :-1], (draft.lengths[0] - 1,), probabilities=draft.probabilities[:, :-1])
+
+
+class Misreports(LayerSkip):
+    """Broken: draws by the law that was asked for, and hands on the whole distribution."""
+
+    def propose(self, batch: Batch, limits: Any, more: Any = None) -> Draft:
+        draft = super().propose(batch, limits, more)
+        assert draft.probabilities is not None
+        fed = [batch.ids[0][-1], *draft.tokens[0, :-1].tolist()]
+        whole = [self.target.early(batch, torch.tensor([token]), depth, 1)[0].softmax(dim=-1) for depth, token in enumerate(fed)]
+        return Draft.chain(draft.tokens, draft.lengths, probabilities=torch.stack(whole, dim=1))
 
 
 class Keeps(Rejection):
@@ -211,6 +245,11 @@ def test_a_broken_rule_is_seen_without_probabilities(broken: type[Rejection]) ->
 def test_a_draft_that_drops_its_unsure_token_is_seen() -> None:
     """Negative control of the stop: what is left out because it was improbable biases what is said."""
     assert drawn_error("close", Law(1.0), Rejection(NoParams()), unsure, Drops) > 1e-3
+
+
+def test_probabilities_of_another_law_are_seen() -> None:
+    """Negative control of the drafter's law: verification must judge by what was drawn from."""
+    assert drawn_error("close", LAWS["cut"], Rejection(NoParams()), None, Misreports) > 1e-3
 
 
 def test_plain_decoding_has_the_law_as_it_is_written() -> None:
