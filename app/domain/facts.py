@@ -219,7 +219,8 @@ class EnvironmentFact(Value):
 
 
 class PreflightFact(Value):
-    """What the runner found before the first trial; the half of the passport that only it can know."""
+    """What the runner found before the first trial; the half of the passport that only it can know. `timed_controller`: draft lengths follow times that
+    are measured as it goes, so that repeats of a prompt count differently."""
 
     kind: Literal["preflight"] = "preflight"
     target: Short
@@ -233,6 +234,7 @@ class PreflightFact(Value):
     drafter_tokenizer: TokenizerIdentity | None
     drafter_checkpoint: Short | None = None
     drafter_memory: Literal["request", "process"]
+    timed_controller: bool = False
     lossless: bool
     chat_template_digest: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] | None
     thinking: Short | None = None

@@ -37,7 +37,8 @@ TRIAL_COLUMNS = ["arm", "purpose", "trial", "block", "forwards", "contended"]
 class Frames:
     """`requests`: a row a request (or a row of totals over `requests` of them); `rounds`: a row a verification step that carried a draft (or a row of
     equal ones); `deliveries`: a row a delivery after a request's first; `trials`: a row a trial; `windows`: a row a trial under load
-    (app.metrics.window). `sampled`: repeats differ, so all of them count. `load` is what the run was measured under; its `regime` decides
+    (app.metrics.window). `sampled`: repeats differ, so all of them count. `timed_controller`: so do they, but only where nothing disturbed
+    the times that draft lengths hang on. `load` is what the run was measured under; its `regime` decides
     which figures there are and what a pair is."""
 
     requests: pd.DataFrame
@@ -48,9 +49,17 @@ class Frames:
     sampled: bool = False
     load: Load = field(default_factory=Load)
     totals: bool = False
+    timed_controller: bool = False
 
 
-def from_facts(requests: Sequence[RequestFact], trials: Iterable[TrialFact] = (), *, sampled: bool = False, load: Load | None = None) -> Frames:
+def from_facts(
+    requests: Sequence[RequestFact],
+    trials: Iterable[TrialFact] = (),
+    *,
+    sampled: bool = False,
+    load: Load | None = None,
+    timed_controller: bool = False,
+) -> Frames:
     """Frames over everything that a run measured; figures select arm, purpose and trial themselves (app.metrics.select)."""
     return Frames(
         requests=_frame([_request(fact) for fact in requests], REQUEST_COLUMNS, NUMBERS),
@@ -60,6 +69,7 @@ def from_facts(requests: Sequence[RequestFact], trials: Iterable[TrialFact] = ()
         windows=windows(requests, load or Load()),
         sampled=sampled,
         load=load or Load(),
+        timed_controller=timed_controller,
     )
 
 

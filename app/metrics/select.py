@@ -14,12 +14,14 @@ def headline(frames: Frames, arm: str) -> pd.DataFrame:
 
 
 def counted(frames: Frames, arm: str = "speculative") -> pd.DataFrame:
-    """The requests that counts come from: of greedy repeats, which are identical, one trial; of sampled ones all.
+    """The requests that counts come from: of greedy repeats, which are identical, one trial; of sampled ones all. Where a controller decides by
+    measured times repeats differ too and are draws of one and the same prompt, so all count, but for those of disturbed blocks: their times are not
+    those of the machine, and so are not their drafts.
 
     The trial with the most requests is taken, the first of equals, so that a pass cut short never stands for a whole one.
     """
-    rows = headline(frames, arm)
-    if frames.sampled or rows.empty:
+    rows = timed(frames, arm) if frames.timed_controller else headline(frames, arm)
+    if frames.sampled or frames.timed_controller or rows.empty:
         return rows
     return rows[rows["trial"] == counted_trial(rows)]
 

@@ -99,7 +99,7 @@ def _gates(record: RunRecord, found: Sequence[Losslessness], profile: str | None
     """The gates over a run's requests, or over those of one profile; losslessness is a matter of the whole run."""
     sampled = record.spec.sampling.temperature > 0
     requests = [fact for fact in record.requests if profile is None or fact.profile == profile]
-    speculative = judged(requests, "speculative", sampled=sampled)
+    speculative = judged(requests, "speculative", sampled=sampled or (record.preflight is not None and record.preflight.timed_controller))
     plain_answers = judged(requests, "plain", sampled=sampled)
     counts = [fact.counts() for fact in speculative or plain_answers]
     exact = next((each for each in found if each.dtype == "float32" and each.plain_equal == each.plain_n), None)

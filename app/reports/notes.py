@@ -32,19 +32,46 @@ def _bench(record: RunRecord, frames: Frames) -> Iterator[Sentence]:
 def _counts(record: RunRecord, frames: Frames, found: Sequence[Losslessness]) -> Iterator[Sentence]:
     headline = next(iter(found), None)
     if record.spec.sampling.temperature > 0:
-        yield plain("Sampled: counts are taken over all trials.")
+        yield (
+            plain("Sampled, and the controller decides by measured times: counts are taken over all undisturbed trials.")
+            if frames.timed_controller
+            else plain("Sampled: counts are taken over all trials.")
+        )
         yield plain("Losslessness is not measured: answers are drawn and differ by chance. What the rule keeps is the law that they are drawn from.")
         seeds = seeds_of(frames, headline_of(record))
         if seeds is not None and 0 < seeds < FEWEST_SEEDS:
             yield plain("Sampled with %(seeds)s seeds a prompt; %(least)s are the least for answers that differ.", seeds=seeds, least=FEWEST_SEEDS)
     elif headline is not None and headline.repeats_identical is not None:
-        yield (
-            plain("Repeats are identical: yes. Counts come from one trial.")
-            if headline.repeats_identical
-            else plain("Repeats are identical: no. Counts come from one trial, and others would give slightly different ones.")
-        )
+        yield _repeats(headline.repeats_identical, timed=frames.timed_controller)
     if headline is not None and record.preflight is not None and headline.equal < headline.n and record.preflight.lossless:
-        yield _parting(headline, under_load=record.spec.load.concurrency > 1)
+        yield _parting(headline, regime=record.spec.load.regime)
+        if headline.violations and headline.divergence is not None and headline.dtype != "float32":
+            yield _clearly(headline, headline.divergence)
+
+
+def _repeats(identical: bool, *, timed: bool) -> Sentence:
+    """Where counts come from. A controller that looks at the clock drafts differently each time, and that is no sign of anything wrong."""
+    if timed:
+        return (
+            plain("Repeats are identical: yes, although the controller decides by measured times. Counts are taken over all undisturbed trials.")
+            if identical
+            else plain("Repeats are identical: no. The controller decides by measured times. Counts are taken over all undisturbed trials.")
+        )
+    if identical:
+        return plain("Repeats are identical: yes. Counts come from one trial.")
+    return plain("Repeats are identical: no. Counts come from one trial, and others would give slightly different ones.")
+
+
+def _clearly(headline: Losslessness, first: DivergenceFact) -> Sentence:
+    """In half precision errors of a whole forward add up to more than a tie, so it is said and not refused; the float32 trial decides."""
+    return plain(
+        "More than near ties: of the answers that part in %(dtype)s, %(violations)s do so where the logits of the two tokens are further apart than "
+        "rounding of the last place; the first is %(prompt)s at token %(position)s.",
+        dtype=headline.dtype,
+        violations=headline.violations,
+        prompt=first.prompt,
+        position=first.position,
+    )
 
 
 def _parting(headline: Losslessness, *, under_load: bool) -> Sentence:

@@ -5,21 +5,23 @@ from collections.abc import Sequence
 
 from app.domain.facts import RequestFact
 from app.metrics.frame import Frames
+from app.metrics.select import counted
 from app.metrics.speed import by_prompt, decode_pairs, end_to_end_pairs
-from app.reports.answers import judged, measured_language
+from app.reports.answers import judged, measured_language, of_arm
 from app.reports.headline import DECODE, END_TO_END
 from app.reports.record import RunRecord
 from app.reports.report import PromptRow
 
 
 def prompt_rows(record: RunRecord, frames: Frames, headline: str, *, refused: bool) -> list[PromptRow]:
-    """Counts of the judged trial and the headline's ratio per prompt. A refused run has none: their sums would be the refused figures. Its facts
-    are kept."""
+    """Counts of the requests that figures come from, and the headline's ratio per prompt. A refused run has none: their sums would be the refused
+    figures. Its facts are kept."""
     if refused:
         return []
-    sampled = frames.sampled
-    speculative = judged(record.requests, "speculative", sampled=sampled)
-    plain = _by_prompt(judged(record.requests, "plain", sampled=sampled))
+    rows = counted(frames)
+    keys = set(zip(rows["prompt"], rows["trial"], strict=True))
+    speculative = [fact for fact in of_arm(record.requests, "speculative") if (fact.prompt, fact.trial) in keys]
+    plain = _by_prompt(judged(record.requests, "plain", sampled=frames.sampled))
     ratios = _ratios(frames, headline)
     by_name = _by_prompt(speculative) or plain
     return [_row(name, facts, plain.get(name, facts), ratios.get(name)) for name, facts in sorted(by_name.items())]

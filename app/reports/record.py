@@ -36,4 +36,5 @@ class RunRecord(Value):
 def frames_of(record: RunRecord) -> Frames:
     """What every figure of a run is computed from."""
     spec = record.spec
-    return from_facts(record.requests, record.trials, sampled=spec.sampling.temperature > 0, load=spec.load)
+    timed = record.preflight is not None and record.preflight.timed_controller
+    return from_facts(record.requests, record.trials, sampled=spec.sampling.temperature > 0, load=spec.load, timed_controller=timed)

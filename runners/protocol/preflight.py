@@ -125,6 +125,7 @@ class Ready:
             tokenizer=self.identity,
             drafter_tokenizer=None,
             drafter_memory=self.chosen.drafter.memory,
+            timed_controller=self.chosen.control().timed,
             lossless=self.chosen.verifier.lossless,
             chat_template_digest=hashlib.sha256(template.encode()).hexdigest() if template else None,
             suite_digest=self.suite.digest,
