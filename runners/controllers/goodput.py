@@ -18,8 +18,8 @@ ENOUGH, PATIENCE = 3, 12
 class GoodputParams(Params):
     longest: Annotated[int, Field(ge=1, le=32, title="Longest draft")] = 8
     memory: Annotated[
-        float, Field(gt=0, lt=1, title="Memory", description="what a round still weighs one round later in the estimate of acceptance")
-    ] = 0.9
+        float, Field(gt=0, lt=1, title="Memory", description="what a draft still weighs in the estimate of acceptance when one more has been judged")
+    ] = 0.95
     probe: Annotated[
         int,
         Field(
@@ -46,8 +46,10 @@ class Kept:
     judged: float
 
     def add(self, drafted: int, kept: int, memory: float) -> None:
-        self.kept = self.kept * memory + kept
-        self.judged = self.judged * memory + min(kept + 1, drafted)
+        """`memory` is what a draft still weighs when one more has been judged."""
+        judged = min(kept + 1, drafted)
+        self.kept = self.kept * memory**judged + kept
+        self.judged = self.judged * memory**judged + judged
 
     @property
     def share(self) -> float:
