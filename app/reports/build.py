@@ -12,6 +12,7 @@ from app.reports import gates, headline
 from app.reports.answers import judged, shares_by_language
 from app.reports.cells import cells, refusing, unmeasured, without_passport
 from app.reports.family import ALONE, Family, family_of
+from app.reports.lengths import length_rows
 from app.reports.losslessness import losslessness
 from app.reports.machine import hardware_digest
 from app.reports.notes import notes
@@ -45,6 +46,7 @@ def build(record: RunRecord, family: Family = ALONE) -> Report:
         losslessness=tuple(found),
         cells=tuple(shown),
         prompts=tuple(prompt_rows(record, frames, chosen, refused=refusing(run_gates) is not None)) if passport and record.state in FINAL else (),
+        lengths=tuple(length_rows(record, frames)) if passport and record.state in FINAL and refusing(run_gates) is None else (),
         trials=_trials(record, run_gates),
         warmup=record.warmup,
         environment=record.environment,

@@ -18,13 +18,18 @@ def prompt_rows(record: RunRecord, frames: Frames, headline: str, *, refused: bo
     figures. Its facts are kept."""
     if refused:
         return []
-    rows = counted(frames)
-    keys = set(zip(rows["prompt"], rows["trial"], strict=True))
-    speculative = [fact for fact in of_arm(record.requests, "speculative") if (fact.prompt, fact.trial) in keys]
+    speculative = counted_requests(record, frames)
     plain = _by_prompt(judged(record.requests, "plain", sampled=frames.sampled))
     ratios = _ratios(frames, headline)
     by_name = _by_prompt(speculative) or plain
     return [_row(name, facts, plain.get(name, facts), ratios.get(name)) for name, facts in sorted(by_name.items())]
+
+
+def counted_requests(record: RunRecord, frames: Frames) -> list[RequestFact]:
+    """The speculative requests that count figures come from (app.metrics.select)."""
+    rows = counted(frames)
+    keys = set(zip(rows["prompt"], rows["trial"], strict=True))
+    return [fact for fact in of_arm(record.requests, "speculative") if (fact.prompt, fact.trial) in keys]
 
 
 def _by_prompt(facts: Sequence[RequestFact]) -> dict[str, list[RequestFact]]:

@@ -50,6 +50,19 @@ class PromptRow(Value):
     answer_language: str | None
 
 
+class LengthRow(Value):
+    """Draft lengths in rounds `first` … `last` of an answer, over the `requests` whose answers had a round so late: mean and quartiles of what was
+    drafted, and the mean of what was kept. Steps without a draft are no rounds. For looking, without intervals."""
+
+    first: int
+    last: int
+    requests: int
+    drafted: float
+    low: float
+    high: float
+    kept: float
+
+
 class Report(Value):
     """One run. `cells` hold figures, refusals and absences in the order of the catalogue; `headline` is the id of the load's headline figure."""
 
@@ -66,6 +79,7 @@ class Report(Value):
     losslessness: tuple[Losslessness, ...]
     cells: tuple[Cell, ...]
     prompts: tuple[PromptRow, ...]
+    lengths: tuple[LengthRow, ...] = ()
     trials: tuple[TrialFact, ...]
     warmup: WarmupFact | None
     environment: EnvironmentFact | None
