@@ -1,6 +1,15 @@
 """When a machine counts as warm."""
 
-from runners.protocol.warmup import medians, steady
+import pytest
+import torch
+
+from runners.clock import Clock
+from runners.controllers.goodput import Goodput
+from runners.engine.stops import StopRules
+from runners.parts import choose
+from runners.protocol.bench import Bench
+from runners.protocol.warmup import medians, steady, warm_up
+from tests.models import prompts, spec, tiny
 
 
 def test_three_level_groups_are_steady() -> None:
@@ -21,3 +30,19 @@ def test_too_few_steps_are_not_steady() -> None:
 
 def test_only_the_last_three_groups_count() -> None:
     assert steady([5.0] * 16 + [1.0] * 24)
+
+
+@pytest.mark.parametrize("concurrency", [1, 3])
+def test_it_goes_on_until_a_controller_has_its_step_times(concurrency: int) -> None:
+    """Catches trials that a controller enters without having seen steps of their shape, and a reset that throws away what the warm-up showed."""
+    clock, asked = Clock(torch.device("cpu")), spec("layerskip", {"exit_layer": 2}, controller="goodput", longest=4)
+    bench = Bench(tiny("llama", slots=concurrency), {0: choose(asked)}, StopRules(24), clock)
+    controller = bench.arms[0].controller
+    assert isinstance(controller, Goodput)
+    assert not controller.warm(concurrency)
+    found = warm_up(bench, prompts(6), concurrency, limit=30.0)
+    bench.reset()
+    assert controller.warm(1)
+    assert controller.warm(concurrency)
+    assert controller._settled is not None
+    assert found[0].drafted > 0
