@@ -95,7 +95,7 @@ def view(summary: RunSummary, report: Report, locale: str, position: str) -> dic
     plots = [
         forest.build([report], locale),
         positions.build([report], locale, position),
-        lengths.build(report, locale),
+        lengths.build([report], locale),
         profiles.build([report], locale),
         fertility.build([report], locale),
         throughput.build([report], locale),

@@ -50,7 +50,7 @@ def test_long_answers_are_binned_and_nothing_is_lost() -> None:
 
 def test_the_plot_draws_the_report_s_rows(report: Report) -> None:
     """Catches a plot that rounds, swaps or recomputes."""
-    plot = lengths.build(report, "en")
+    plot = lengths.build([report], "en")
     assert plot.figure is not None
     low, high, drafted, kept = plot.figure["data"]
     assert list(drafted["y"]) == [row.drafted for row in report.lengths]
@@ -65,7 +65,7 @@ def test_the_plot_draws_the_report_s_rows(report: Report) -> None:
 @pytest.mark.parametrize("locale", ["en", "ru"])
 def test_it_names_the_controller_and_the_steps_that_it_cannot_show(report: Report, locale: str) -> None:
     """Catches a plot that hides steps without a draft: a controller that mostly asks for none would look as if it drafted all along."""
-    plot = lengths.build(report, locale)
+    plot = lengths.build([report], locale)
     assert report.spec.controller.name in plot.caption
     assert "%" in plot.caption
     assert plot.finding
@@ -81,7 +81,7 @@ def test_what_may_not_be_shown_is_not_shown(why: str) -> None:
     )
     found = build(made.model_copy(update={"preflight": None}) if why == "no passport" else made)
     assert found.lengths == ()
-    plot = lengths.build(found, "en")
+    plot = lengths.build([found], "en")
     assert plot.figure is None
     assert plot.empty
     assert plot.table.rows == ()
@@ -98,5 +98,36 @@ def test_a_run_that_drafted_nothing_says_so() -> None:
         else f
         for f in made.requests
     ]
-    plot = lengths.build(build(made.model_copy(update={"requests": tuple(requests)})), "en")
+    plot = lengths.build([build(made.model_copy(update={"requests": tuple(requests)}))], "en")
     assert plot.empty == "No draft was made."
+
+
+def named(run: int, controller: str, **over: Any) -> Report:
+    spec = factories.run_spec(language="ru", controller={"name": controller, "params": {}})
+    return build(record(run=run, spec=spec, **over))
+
+
+def test_runs_that_differ_in_controller_are_told_apart() -> None:
+    """Catches two lines with one name, one dash or one row in the table: comparing controllers is what the plot is for."""
+    reports = [named(1, "constant"), named(2, "window", draft=6)]
+    plot = lengths.build(reports, "en")
+    assert plot.figure is not None
+    lines = [trace for trace in plot.figure["data"] if trace["mode"] == "lines"]
+    assert [list(line["y"]) for line in lines] == [[row.drafted for row in report.lengths] for report in reports]
+    assert len({line["line"]["dash"] for line in lines}) == 2
+    labels = [note["text"] for note in plot.figure["layout"]["annotations"]]
+    assert any("constant" in text for text in labels)
+    assert any("window" in text for text in labels)
+    assert len({row[0] for row in plot.table.rows}) == sum(len(report.lengths) for report in reports)
+    assert "constant" in plot.caption
+    assert "window" in plot.caption
+
+
+def test_a_refused_run_beside_another_keeps_its_place_and_shows_nothing() -> None:
+    """Catches a refused run that vanishes without a word, or whose line is drawn because another's is."""
+    reports = [named(1, "constant"), named(2, "window", degenerate=True, repeated_share=0.83)]
+    plot = lengths.build(reports, "en")
+    assert plot.figure is not None
+    assert sum(trace["mode"] == "lines" for trace in plot.figure["data"]) == 1
+    assert "⊘" in plot.caption
+    assert len(plot.table.rows) == len(reports[0].lengths)
