@@ -18,6 +18,7 @@ Unit = Literal[
     "tokens_per_second",
     "characters_per_second",
     "words_per_second",
+    "requests_per_second",
     "seconds",
     "count",
     "layer_passes",

@@ -4,7 +4,9 @@ from typing import Literal
 
 from app.domain.value import Value
 
-Kind = Literal["ratio", "share", "points", "count", "seconds", "number", "bytes", "tokens_per_second", "per_second"]
+Kind = Literal[
+    "ratio", "share", "points", "count", "seconds", "number", "bytes", "tokens_per_second", "per_second", "requests_per_second", "asked_rate"
+]
 
 
 class Quantity(Value):

@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 
 from app.domain.estimate import Estimate
-from app.domain.sentence import plain
+from app.domain.sentence import Sentence, plain
+from app.metrics.arrivals import stability
 from app.metrics.base import Part, Reading
 from app.metrics.frame import Frames
 from app.metrics.select import timed, why_untimed
@@ -18,13 +19,17 @@ ARMS = ("plain", "speculative")
 NO_INTERVAL = plain("No interval: a quantile describes the requests that were measured.")
 
 
+def few_values(quantile: str, n: int) -> Sentence:
+    return plain("%(quantile)s needs %(least)s values, there are %(n)s.", quantile=quantile, least=QUANTILES[quantile][1], n=n)
+
+
 def quantiles(values: pd.Series, part: Part, *, n: int, rounds: int | None, emitted: int | None, on_prompts: bool = False) -> list[Reading]:
     """p50, p95 and p99 of the values of `n` requests; a quantile that so few values cannot show is missing, with the number needed."""
     found = []
     for name, (q, fewest) in QUANTILES.items():
         own = part | {"quantile": name}
         if len(values) < fewest:
-            found.append(missing(plain("%(quantile)s needs %(least)s values, there are %(n)s.", quantile=name, least=fewest, n=len(values)), own))
+            found.append(missing(few_values(name, len(values)), own))
             continue
         estimate = Estimate(
             point=float(np.quantile(values.to_numpy(dtype=float), q)), n=n, counted="requests", scope="these prompts", reason=NO_INTERVAL
@@ -33,8 +38,11 @@ def quantiles(values: pd.Series, part: Part, *, n: int, rounds: int | None, emit
     return found
 
 
-def per_request(values: Callable[[pd.DataFrame], pd.Series], *, on_prompts: bool = False) -> Callable[[Frames], list[Reading]]:
-    """A `compute` that gives the quantiles of a value per request, for each arm."""
+def per_request(
+    values: Callable[[pd.DataFrame], pd.Series], *, on_prompts: bool = False, from_arrival: bool = False
+) -> Callable[[Frames], list[Reading]]:
+    """A `compute` that gives the quantiles of a value per request, for each arm. A value counted `from_arrival` holds the wait for a slot, so an
+    arm that does not bear its load has no such distribution."""
 
     def compute(frames: Frames) -> list[Reading]:
         found: list[Reading] = []
@@ -42,6 +50,9 @@ def per_request(values: Callable[[pd.DataFrame], pd.Series], *, on_prompts: bool
             rows = timed(frames, arm)
             if rows.empty:
                 found.append(missing(why_untimed(frames, arm), {"arm": arm}))
+                continue
+            if from_arrival and frames.load.regime == "open" and (seen := stability(frames, arm)) is not None and seen.why is not None:
+                found.append(missing(seen.why, {"arm": arm}))
                 continue
             found_here = values(rows).dropna()
             rounds, emitted = total(rows, "rounds"), total(rows, "emitted")

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from app.domain.estimate import Cell, Figure
 from app.domain.facts import RequestFact, TrialFact
 from app.domain.passport import Passport, issue
-from app.domain.sentence import Sentence, plain
+from app.domain.sentence import Quantity, Sentence, plain
 from app.domain.status import FINAL, RunState
 from app.metrics.frame import Frames
 from app.reports import gates, headline
@@ -57,6 +57,13 @@ def build(record: RunRecord, family: Family = ALONE) -> Report:
 def question(record: RunRecord) -> Sentence:
     """What the run is asked."""
     spec = record.spec
+    if spec.load.rate is not None:
+        return plain(
+            "Does %(drafter)s pay off in %(language)s at %(rate)s?",
+            drafter=spec.drafter.name,
+            language=spec.language,
+            rate=Quantity(kind="asked_rate", value=spec.load.rate),
+        )
     return plain(
         "Does %(drafter)s pay off in %(language)s at %(requests)s at a time?",
         drafter=spec.drafter.name,
@@ -145,6 +152,7 @@ def _verdict(record: RunRecord, frames: Frames, shown: Sequence[Cell], run_gates
     gate = refusing(run_gates)
     family = family_of(record, headline.estimate_of(speedup), family)
     blocks, void = headline.blocks_of(frames)
+    unstable = headline.unstable(frames)
     evidence = Evidence(
         headline=chosen,
         margin=record.spec.margin,
@@ -157,6 +165,7 @@ def _verdict(record: RunRecord, frames: Frames, shown: Sequence[Cell], run_gates
         plain=headline.has_plain(frames),
         refused=gate is not None and gate.name != "lossy",
         lossy=gate is not None and gate.name == "lossy",
+        unstable=bool(unstable),
         family=family.size,
         still_pays=family.still_pays,
     )
@@ -164,6 +173,8 @@ def _verdict(record: RunRecord, frames: Frames, shown: Sequence[Cell], run_gates
         drafter=record.spec.drafter.name,
         language=record.spec.language,
         load=record.spec.load.concurrency,
+        rate=record.spec.load.rate,
+        unstable=unstable,
         trials=headline.passes_used(frames),
         acceptance=acceptance.pooled if isinstance(acceptance, Figure) else None,
         refusal=gate.sentence if gate else None,

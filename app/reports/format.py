@@ -26,7 +26,8 @@ _MOST = 4
 
 @dataclass(frozen=True)
 class Style:
-    """How one unit is printed: `scale` multiplies, `least` and `most` bound the decimals, `suffix` is glued on (with its own no-break space)."""
+    """How one unit is printed: `scale` multiplies, `least` and `most` bound the decimals, `suffix` is glued on (with its own no-break space). A number
+    that was `asked` for and not measured has no more digits than it was asked with."""
 
     scale: float = 1.0
     least: int = 0
@@ -34,6 +35,7 @@ class Style:
     suffix: Callable[[str], str] = field(default=lambda _: "")
     deciding: tuple[float, ...] = ()
     exact: bool = False
+    asked: bool = False
 
 
 def _unit(en: str, ru: str, space: str = NO_BREAK) -> Callable[[str], str]:
@@ -57,6 +59,8 @@ STYLES: dict[str, Style] = {
     "tokens_per_second": Style(most=2, suffix=_unit("tok/s", "токен/с")),
     "characters_per_second": Style(most=2, suffix=_unit("char/s", "симв./с")),
     "words_per_second": Style(most=2, suffix=_unit("words/s", "слов/с")),
+    "requests_per_second": Style(most=3, suffix=_unit("requests/s", "запр./с")),
+    "asked_rate": Style(most=4, asked=True, suffix=_unit("requests/s", "запр./с")),
     "per_second": Style(most=2, suffix=_unit("/s", "/с", "")),
     "seconds": Style(most=2, suffix=_unit("s", "с")),
     "milliseconds": Style(scale=1000, most=1, suffix=_unit("ms", "мс")),
@@ -83,6 +87,8 @@ def style_of(kind: str, largest: float) -> Style:
 def decimals(style: Style, value: float, low: float | None, high: float | None) -> int:
     """Decimals of a number and of both ends of its interval."""
     scaled = [v * style.scale for v in (value, low, high) if v is not None]
+    if style.asked:
+        return next((digits for digits in range(style.most) if round(value, digits) == value), style.most)
     if style.exact:
         return 0 if all(float(v).is_integer() for v in scaled) else 1
     if low is not None and high is not None and high > low:

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from app.domain.estimate import Cell, Estimate, Figure
-from app.metrics import load
+from app.metrics import arrivals, load
 from app.metrics.frame import Frames
 from app.metrics.select import headline as measured
 from app.metrics.select import paired, void_blocks
@@ -13,12 +13,15 @@ from app.reports.losslessness import same_output
 from app.reports.record import RunRecord
 
 END_TO_END, DECODE, THROUGHPUT = "speedup_end_to_end", "speedup_decode", "speedup_throughput"
+LATENCY = "latency_ratio"
 
 
 def headline_of(record: RunRecord) -> str:
-    """The headline figure of a run's load (definitions § 3): decoding alone where the arms' answers differ, throughput under load."""
-    if record.spec.load.concurrency > 1:
-        return THROUGHPUT
+    """The headline figure of a run's load (definitions § 3): decoding alone where the arms' answers differ, throughput under
+    closed load, median latency in an open one."""
+    regime = record.spec.load.regime
+    if regime != "single":
+        return THROUGHPUT if regime == "closed" else LATENCY
     return DECODE if record.spec.sampling.temperature > 0 or outputs_differ(record) else END_TO_END
 
 
@@ -35,7 +38,14 @@ def estimate_of(cell: Cell | None) -> Estimate | None:
 
 def noise_floor(frames: Frames, headline: str) -> Estimate | None:
     """Plain against plain, in the quantity of the headline."""
+    if headline == LATENCY:
+        return arrivals.plain_against_plain(frames)
     return load.plain_against_plain(frames) if headline == THROUGHPUT else plain_against_plain(frames, decode_only=headline == DECODE)
+
+
+def unstable(frames: Frames) -> tuple[str, ...]:
+    """Arms that do not bear an open load."""
+    return tuple(arrivals.unstable(frames)) if frames.load.regime == "open" else ()
 
 
 def blocks_of(frames: Frames) -> tuple[int, int]:
@@ -48,13 +58,18 @@ def seeds_of(frames: Frames, headline: str) -> int | None:
     """The least number of draws of a prompt that were timed in both arms; None where nothing is drawn."""
     if not frames.sampled:
         return None
-    draws = _drawn_under_load(frames) if headline == THROUGHPUT else paired(frames)
+    draws = {THROUGHPUT: _drawn_under_load, LATENCY: _drawn_at_arrivals}.get(headline, paired)(frames)
     return int(draws.groupby("prompt")["seed"].nunique().min()) if len(draws) else 0
 
 
 def _drawn_under_load(frames: Frames) -> pd.DataFrame:
     pairs = load.trial_pairs(frames)
     return pd.DataFrame([draw for work in pairs["work_plain"] for draw in work] if len(pairs) else [], columns=["prompt", "seed"])
+
+
+def _drawn_at_arrivals(frames: Frames) -> pd.DataFrame:
+    pairs = arrivals.trial_pairs(frames)
+    return pd.DataFrame([draw[:2] for work in pairs["work_plain"] for draw in work] if len(pairs) else [], columns=["prompt", "seed"])
 
 
 def has_plain(frames: Frames) -> bool:

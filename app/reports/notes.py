@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from app.domain.sentence import Quantity, Sentence, plain
+from app.domain.spec import Regime
 from app.metrics.frame import Frames
 from app.metrics.terms import DONE
 from app.reports.answers import of_arm
@@ -44,7 +45,7 @@ def _counts(record: RunRecord, frames: Frames, found: Sequence[Losslessness]) ->
     elif headline is not None and headline.repeats_identical is not None:
         yield _repeats(headline.repeats_identical, timed=frames.timed_controller)
     if headline is not None and record.preflight is not None and headline.equal < headline.n and record.preflight.lossless:
-        yield _parting(headline, under_load=record.spec.load.concurrency > 1)
+        yield _parting(headline, regime=record.spec.load.regime)
 
 
 def _repeats(identical: bool, *, timed: bool) -> Sentence:
@@ -60,9 +61,17 @@ def _repeats(identical: bool, *, timed: bool) -> Sentence:
     return plain("Repeats are identical: no. Counts come from one trial, and others would give slightly different ones.")
 
 
-def _parting(headline: Losslessness, *, under_load: bool) -> Sentence:
+def _parting(headline: Losslessness, *, regime: Regime) -> Sentence:
     differing = headline.n - headline.equal
-    if under_load:
+    if regime == "open":
+        return plain(
+            "In %(dtype)s %(differing)s of %(n)s answers part from plain: near ties of two tokens may fall differently when several positions "
+            "are computed at once. Where an answer is shorter or longer for it, so is its latency.",
+            dtype=headline.dtype,
+            differing=differing,
+            n=headline.n,
+        )
+    if regime == "closed":
         return plain(
             "In %(dtype)s %(differing)s of %(n)s answers part from plain: near ties of two tokens may fall differently when several positions "
             "are computed at once. Throughput counts tokens, whatever they say.",

@@ -39,6 +39,17 @@ def throughput_floor(first: Sequence[float] | Array, second: Sequence[float] | A
     return geometric_mean(quotients(first, second), counted="blocks").model_copy(update={"scope": "these prompts"})
 
 
+def latency_speedup(plain: Sequence[float] | Array, speculative: Sequence[float] | Array) -> Estimate:
+    """The geometric mean over trial pairs at the same planned arrivals of a quantile of plain latency ÷ that of speculative latency, t on the log.
+    Both `[trial pairs]`."""
+    return geometric_mean(quotients(plain, speculative), counted="trial pairs").model_copy(update={"scope": "these prompts"})
+
+
+def latency_floor(first: Sequence[float] | Array, second: Sequence[float] | Array) -> Estimate:
+    """Plain against plain in an open load: per block the median latency of plain that ran first in its pair ÷ of plain that ran second."""
+    return geometric_mean(quotients(first, second), counted="blocks").model_copy(update={"scope": "these prompts"})
+
+
 def quotients(numerator: Sequence[float] | Array, denominator: Sequence[float] | Array) -> Array:
     return np.asarray(numerator, dtype=np.float64) / np.asarray(denominator, dtype=np.float64)
 

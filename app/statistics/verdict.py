@@ -25,13 +25,14 @@ Cause = Literal[
     "no interval",
     "lossy",
     "not finished",
+    "unstable",
     "family",
 ]
 FEWEST_PROMPTS = 8
 # Of answers that are drawn, per prompt and arm (definitions § 3).
 FEWEST_SEEDS = 4
 # Figures whose clusters are trial pairs; all others are judged over prompts.
-OF_TRIAL_PAIRS = frozenset({"speedup_throughput"})
+OF_TRIAL_PAIRS = frozenset({"speedup_throughput", "latency_ratio"})
 # The blocks that hold the least number of trial pairs; each gives one plain trial against another.
 FEWEST_FLOOR_BLOCKS = FEWEST_TRIAL_PAIRS // PAIRS_PER_BLOCK
 MOST_CONTENDED = 1 / 3
@@ -60,7 +61,8 @@ class Verdict(Value):
 class Evidence:
     """All that a verdict rests on. `speedup` is the load's headline and None where plain was not measured; `blocks` and `contended` count blocks of
     trials; `seeds` is the least number of draws of a prompt that were timed in both arms, None where nothing is drawn; `refused` and `lossy` are the
-    gates' answers; `still_pays` is False where a family's Holm adjustment takes a `pays` back."""
+    gates' answers; `unstable` says that an arm does not bear its open load; `still_pays` is False where a family's Holm adjustment takes a `pays`
+    back."""
 
     headline: str
     margin: float
@@ -73,6 +75,7 @@ class Evidence:
     plain: bool = True
     refused: bool = False
     lossy: bool = False
+    unstable: bool = False
     family: int = 1
     still_pays: bool = True
 
@@ -123,6 +126,7 @@ def _causes(seen: Evidence, outcome: Outcome) -> list[tuple[Cause, bool]]:
         ("no plain arm", seen.finished and not seen.plain),
         ("refused", seen.refused),
         ("lossy", seen.lossy),
+        ("unstable", measured and seen.unstable),
         ("contended", seen.blocks > 0 and seen.contended > seen.blocks * MOST_CONTENDED),
         ("not level", floor is not None and excludes_one(floor)),
         ("few trial pairs" if seen.of_trial_pairs else "few prompts", measured and speedup is not None and speedup.n < seen.fewest),

@@ -5,17 +5,22 @@ A placeholder named as a counted noun (`prompts`, `trials`, `requests`, `blocks`
 """
 
 from dataclasses import dataclass
+from typing import Protocol
 
 from app.domain.estimate import Estimate
 from app.domain.sentence import Kind, Quantity, Sentence, plain
-from app.statistics import wording_load
+from app.statistics import wording_load, wording_open
 from app.statistics.verdict import FEWEST_PROMPTS, FEWEST_SEEDS, Cause, Decision, Evidence, Verdict, rule
+
+
+class Said(Protocol):
+    def __call__(self, values: dict[str, str | int | Quantity], *, known: bool) -> Sentence: ...
 
 
 @dataclass(frozen=True)
 class Subject:
     """What a verdict speaks of. `refusal` is the gate's sentence where the output is refused or lossy, `unfinished` what is said of a run that has
-    not succeeded."""
+    not succeeded, `rate` that of an open load and `unstable` the arms that do not bear it."""
 
     drafter: str
     language: str
@@ -24,6 +29,8 @@ class Subject:
     acceptance: Estimate | None = None
     refusal: Sentence | None = None
     unfinished: Sentence | None = None
+    rate: float | None = None
+    unstable: tuple[str, ...] = ()
 
 
 def quantity(kind: Kind, estimate: Estimate) -> Quantity:
@@ -67,7 +74,11 @@ def _values(seen: Evidence, subject: Subject) -> dict[str, str | int | Quantity]
         "drafter": subject.drafter,
         "speedup": quantity("ratio", seen.speedup),
         **counts,
-    }
+    } | ({} if subject.rate is None else {"rate": _rate(subject.rate)})
+
+
+def _rate(value: float) -> Quantity:
+    return Quantity(kind="asked_rate", value=value)
 
 
 def _decided(seen: Evidence, found: Decision, subject: Subject) -> Sentence:
@@ -75,12 +86,21 @@ def _decided(seen: Evidence, found: Decision, subject: Subject) -> Sentence:
     known = subject.acceptance is not None and subject.acceptance.point is not None
     if known and subject.acceptance is not None:
         values["acceptance"] = quantity("share", subject.acceptance)
-    load = seen.of_trial_pairs
+    pays, slower, does_not_pay = _deciders(seen, subject)
     if found.outcome == "pays":
-        return (wording_load.pays if load else _pays)(values, known=known)
+        return pays(values, known=known)
     if found.slower:
-        return (wording_load.slower if load else _slower)(values, known=known)
-    return (wording_load.does_not_pay if load else _does_not_pay)(values | {"bar": Quantity(kind="ratio", value=1 + seen.margin)}, known=known)
+        return slower(values, known=known)
+    return does_not_pay(values | {"bar": Quantity(kind="ratio", value=1 + seen.margin)}, known=known)
+
+
+def _deciders(seen: Evidence, subject: Subject) -> tuple[Said, Said, Said]:
+    """What says, under the run's load, that it pays, is slower, does not pay."""
+    if subject.rate is not None:
+        return wording_open.pays, wording_open.slower, wording_open.does_not_pay
+    if seen.of_trial_pairs:
+        return wording_load.pays, wording_load.slower, wording_load.does_not_pay
+    return _pays, _slower, _does_not_pay
 
 
 def _pays(values: dict[str, str | int | Quantity], *, known: bool) -> Sentence:
@@ -133,6 +153,10 @@ def _of_subject(cause: Cause, seen: Evidence, subject: Subject) -> Sentence | No
             return plain("Acceptance only. Plain decoding was not measured, so nothing is said about speed.")
         case "refused" | "lossy":
             return subject.refusal or plain("Cannot tell: the output is refused.")
+        case "unstable" if subject.rate is not None:
+            return wording_open.unstable(subject.unstable, subject.drafter, _rate(subject.rate))
+        case "no interval" if subject.rate is not None and seen.speedup is None:
+            return wording_open.no_interval()
         case "no interval" if seen.of_trial_pairs and seen.speedup is None:
             return wording_load.no_interval()
         case "no interval":
@@ -175,6 +199,8 @@ def _of_trials(cause: Cause, seen: Evidence, found: Decision, subject: Subject) 
     values = _values(seen, subject) | {"bar": Quantity(kind="ratio", value=1 + seen.margin)}
     if cause == "few trial pairs":
         return wording_load.few(values, seen.fewest)
+    if subject.rate is not None:
+        return wording_open.family(values, seen.family) if cause == "family" else wording_open.undecided(values, found.more)
     return wording_load.family(values, seen.family) if cause == "family" else wording_load.undecided(values, found.more)
 
 

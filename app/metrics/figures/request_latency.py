@@ -9,6 +9,6 @@ METRIC = Metric(
     unit="seconds",
     better="lower",
     formula="last_at − sent_at (in open load − planned_at); p50, p95, p99 over requests",
-    compute=per_request(lambda rows: rows["seconds"]),
+    compute=per_request(lambda rows: rows["seconds"], from_arrival=True),
     speed=True,
 )

@@ -28,6 +28,25 @@ def _window_sums(frames: Frames, arm: str) -> dict[str, float]:
     return {name: float(rows[name].sum()) for name in ("seconds", *_OF)}
 
 
+def _busy_sums(frames: Frames, arm: str) -> dict[str, float]:
+    """Of an open load: what trials delivered between their first arrival and their last answer."""
+    rows = timed(frames, arm)
+    trials = rows.groupby("trial")
+    return {"seconds": float((trials["last_at"].max() - trials["planned_at"].min()).sum())} | {
+        of: float(rows[column].sum()) for of, column in _COLUMNS.items()
+    }
+
+
+def _sums(frames: Frames, arm: str) -> dict[str, float]:
+    match frames.load.regime:
+        case "single":
+            return _request_sums(timed(frames, arm))
+        case "closed":
+            return _window_sums(frames, arm)
+        case "open":
+            return _busy_sums(frames, arm)
+
+
 def _no_time(frames: Frames) -> Sentence:
     nothing = plain("The requests took no time that a clock could tell.")
     return (why_no_window(frames) if frames.load.regime == "closed" else None) or nothing
@@ -37,7 +56,7 @@ def _compute(frames: Frames) -> list[Reading]:
     found: list[Reading] = []
     for arm in ARMS:
         rows = timed(frames, arm)
-        sums = _window_sums(frames, arm) if frames.load.regime == "closed" else _request_sums(rows)
+        sums = _sums(frames, arm)
         if rows.empty or sums["seconds"] <= LEAST_SECONDS:
             found.append(missing(why_untimed(frames, arm) if rows.empty else _no_time(frames), {"arm": arm}))
             continue
@@ -53,7 +72,7 @@ METRIC = Metric(
     id="throughput",
     order=150,
     unit="tokens_per_second",
-    formula="Σ tokens, Σ characters, Σ words ÷ Σ seconds: of requests at one request at a time, of the steady windows of trials above that",
+    formula="Σ tokens, Σ characters, Σ words ÷ Σ seconds: of requests one at a time; of steady windows; in open load, first arrival to last answer",
     compute=_compute,
     speed=True,
 )

@@ -9,6 +9,6 @@ METRIC = Metric(
     unit="seconds",
     better="lower",
     formula="first_at − sent_at (in open load − planned_at); p50, p95, p99 over requests",
-    compute=per_request(lambda rows: rows["ttft"], on_prompts=True),
+    compute=per_request(lambda rows: rows["ttft"], on_prompts=True, from_arrival=True),
     speed=True,
 )
