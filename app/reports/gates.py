@@ -152,7 +152,9 @@ def lossy(*, declared_lossless: bool, labelled: bool, differing: int, n: int) ->
         )
         return Gate(name="lossy", refused=not labelled, failing=0, n=0, limit=0.0, sentence=said)
     refused = n > 0 and differing > TOLERATED * n and not labelled
-    if differing == 0:
+    if n == 0:
+        said = plain("The rule is lossless by its proof; no answers were compared token for token.")
+    elif differing == 0:
         said = plain("The rule keeps the output.")
     elif refused:
         said = plain(

@@ -132,6 +132,7 @@ def test_losslessness_is_for_greedy_decoding_alone_and_the_report_says_so() -> N
     """Catches drawn answers compared token for token: they would all be called changed."""
     report = build(drawn())
     assert report.losslessness == ()
+    assert any(say(gate.sentence).startswith("The rule is lossless by its proof; no answers were compared") for gate in report.gates)
     assert any(say(note).startswith("Losslessness is not measured: answers are drawn") for note in report.notes)
     assert output((), "en", drawn=True).why.startswith("Answers are drawn")
 
