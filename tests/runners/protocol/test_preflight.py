@@ -1,0 +1,39 @@
+"""What the runner tells of itself before the first trial."""
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+import torch
+
+from runners.models.load import Located
+from runners.parts import choose
+from runners.protocol.preflight import Ready
+from runners.workloads import suite
+from tests.factories import preflight_fact
+from tests.models import spec
+
+
+@pytest.mark.parametrize(
+    ("controller", "params", "timed"),
+    [("constant", {}, False), ("window", {}, False), ("goodput", {}, False), ("goodput", {"online": True}, True), ("bandit", {}, True)],
+)
+def test_it_tells_whether_draft_lengths_follow_the_clock(controller: str, params: dict[str, bool], timed: bool, tmp_path: Path) -> None:
+    """Catches a report that takes one trial's counts for all where each trial counts differently."""
+    (tmp_path / "config.json").write_text(json.dumps({"max_position_embeddings": 512}))
+    asked = spec("ngram", controller=controller, **params)
+    prompts = suite.load("parallel-v1").prompts[:2]
+    ready = Ready(
+        spec=asked,
+        chosen=choose(asked),
+        located=Located(tmp_path, "tiny", None, None, None),
+        tokenizer=SimpleNamespace(chat_template=None),
+        identity=preflight_fact().tokenizer,
+        suite=suite.load("parallel-v1"),
+        prompts=prompts,
+        requests=[],
+        dtype=torch.float32,
+        context=512,
+    )
+    assert ready.fact(6, "test").timed_controller is timed
