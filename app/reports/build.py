@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from app.domain.estimate import Cell, Figure
-from app.domain.facts import RequestFact, TrialFact
+from app.domain.facts import Purpose, RequestFact, TrialFact
 from app.domain.passport import Passport, issue
 from app.domain.sentence import Quantity, Sentence, plain
 from app.domain.status import FINAL, RunState
@@ -100,7 +100,8 @@ def _losslessness(record: RunRecord) -> list[Losslessness]:
     """The headline's own, and the float32 trial's where there is one. Greedy only."""
     if record.preflight is None or record.spec.sampling.temperature > 0:
         return []
-    found = [losslessness(record.requests, record.preflight.dtype), losslessness(record.requests, "float32", "losslessness")]
+    asked: tuple[tuple[str, Purpose], ...] = ((record.preflight.dtype, "headline"), ("float32", "losslessness"))
+    found = [losslessness(record.requests, dtype, purpose, record.divergences) for dtype, purpose in asked]
     return [each for each in found if each is not None]
 
 
@@ -111,17 +112,16 @@ def _gates(record: RunRecord, found: Sequence[Losslessness], profile: str | None
     speculative = judged(requests, "speculative", sampled=sampled or (record.preflight is not None and record.preflight.timed_controller))
     plain_answers = judged(requests, "plain", sampled=sampled)
     counts = [fact.counts() for fact in speculative or plain_answers]
-    exact = next((each for each in found if each.dtype == "float32" and each.plain_equal == each.plain_n), None)
+    exact = next((each for each in found if each.dtype == "float32"), None)
     return (
         gates.identity(counts),
         gates.closure(counts),
         gates.degenerate(plain_answers or speculative),
         gates.answer_language(speculative or plain_answers, record.spec.language),
         gates.lossy(
+            exact,
             declared_lossless=record.preflight is None or record.preflight.lossless,
             labelled="lossy" in record.spec.labels,
-            differing=exact.n - exact.equal if exact else 0,
-            n=exact.n if exact else 0,
         ),
     )
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from app.domain.estimate import Absent, Cell, Estimate, Figure, Refusal
 from app.domain.passport import Passport
 from app.reports.format import say
+from app.reports.loads import code
 from app.reports.report import Comparison, Report
 
 Value = str | float | int | None
@@ -34,8 +35,8 @@ _DANGEROUS = ("=", "+", "-", "−", "@", "\t", "\r", "\n", "＝", "＋", "－", 
 
 
 def report_rows(report: Report) -> list[Row]:
-    """One row a cell, every row with the same columns (COLUMNS), the passport in each."""
-    return [_row(report, cell) for cell in report.cells]
+    """One row a cell, and after the cells the counts of losslessness; every row with the same columns (COLUMNS), the passport in each."""
+    return [*(_row(report, cell) for cell in report.cells), *_losslessness(report)]
 
 
 def to_csv(report: Report) -> str:
@@ -57,6 +58,31 @@ def _row(report: Report, cell: Cell) -> Row:
         remedy = say(cell.remedy) if cell.remedy else None
         return row | {"status": "refused", "reason": say(cell.reason), "refused_field": cell.field, "remedy": remedy}
     return row | _absent(cell)
+
+
+def _losslessness(report: Report) -> list[Row]:
+    """Shares of the answers compared: those that equal plain's, plain's own repeats that do, and what was said of each that differs."""
+    if report.passport is None:
+        return []
+    rows = []
+    for found in report.losslessness:
+        counts = [
+            ("equal to plain", found.equal, found.n),
+            ("plain equal to plain", found.plain_equal, found.plain_n),
+            ("ties", found.ties, found.n),
+            ("violations", found.violations, found.n),
+            ("not judged", found.unjudged, found.n),
+        ]
+        for name, count, n in counts:
+            if count is not None and n:
+                rows.append(_counted(report, {"dtype": found.dtype, "answers": name}, count / n, n))
+    return rows
+
+
+def _counted(report: Report, part: dict[str, str], share: float, n: int) -> Row:
+    row: Row = dict.fromkeys(COLUMNS) | {"run": report.run, "state": report.state, "figure": "losslessness", "part": _part(part)}
+    row |= {"verdict": report.verdict.outcome} | _passport(report.passport, report)
+    return row | {"status": "value", "unit": "share", "pooled": share, "n": n, "counted": "requests"}
 
 
 def _absent(cell: Absent) -> Row:
@@ -104,7 +130,7 @@ def _passport(passport: Passport | None, report: Report) -> Row:
         "tokenizer": f"{passport.tokenizer.name} {passport.tokenizer.fingerprint}",
         "drafter_tokenizer": f"{passport.drafter_tokenizer.name} {passport.drafter_tokenizer.fingerprint}",
         "suite": f"{passport.suite} {passport.suite_version}",
-        "load": f"{passport.load.kind} {passport.load.concurrency}",
+        "load": code(passport.load),
         "lossless": str(passport.lossless).lower(),
         "hardware": passport.hardware,
     }

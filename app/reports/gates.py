@@ -12,7 +12,7 @@ from app.domain.facts import RequestFact
 from app.domain.language import base_of
 from app.domain.sentence import Quantity, Sentence, plain
 from app.reports.answers import FEWEST_LETTERS, measured_language
-from app.reports.report import Gate
+from app.reports.report import Gate, Losslessness
 
 TOLERATED = 0.1
 
@@ -141,9 +141,11 @@ def identity(counts: Sequence[Counts]) -> Gate:
     return Gate(name="identity", refused=bool(named), failing=failing, n=len(counts), limit=0.0, sentence=said)
 
 
-def lossy(*, declared_lossless: bool, labelled: bool, differing: int, n: int) -> Gate:
-    """A rule that may change the output, or one that did in float32 although it promised not to. `differing` of `n` float32 answers part
-    from plain's."""
+def lossy(exact: Losslessness | None, *, declared_lossless: bool, labelled: bool) -> Gate:
+    """A rule that may change the output, or one that did in float32, of which `exact` speaks, although it promised not to.
+
+    A tie of logits may fall either way. Where plain does not repeat itself the machine's own noise is larger than a tie, and up to a tenth may part.
+    """
     if not declared_lossless:
         said = (
             plain("Labelled lossy: this rule may change the output.")
@@ -151,18 +153,46 @@ def lossy(*, declared_lossless: bool, labelled: bool, differing: int, n: int) ->
             else plain("Refused as a headline: this rule may change the output, and the run is not labelled lossy.")
         )
         return Gate(name="lossy", refused=not labelled, failing=0, n=0, limit=0.0, sentence=said)
-    refused = n > 0 and differing > TOLERATED * n and not labelled
-    if n == 0:
+    if exact is None:
         said = plain("The rule is lossless by its proof; no answers were compared token for token.")
-    elif differing == 0:
-        said = plain("The rule keeps the output.")
-    elif refused:
-        said = plain(
-            "Refused: %(failing)s of %(n)s answers part from plain in float32, where a lossless rule gives the same.", failing=differing, n=n
+        return Gate(name="lossy", refused=False, failing=0, n=0, limit=0.0, sentence=said)
+    if exact.equal == exact.n:
+        return Gate(name="lossy", refused=False, failing=0, n=exact.n, limit=0.0, sentence=plain("The rule keeps the output."))
+    repeats = exact.plain_equal == exact.plain_n
+    parted = (exact.violations > 0 and repeats) or exact.violations > TOLERATED * exact.n
+    unexplained = repeats and exact.violations + exact.unjudged > TOLERATED * exact.n
+    refused = (parted or unexplained) and not labelled
+    return Gate(
+        name="lossy",
+        refused=refused,
+        failing=exact.violations + exact.unjudged,
+        n=exact.n,
+        limit=0.0 if repeats and exact.violations else TOLERATED,
+        sentence=_parting(exact, refused),
+    )
+
+
+def _parting(exact: Losslessness, refused: bool) -> Sentence:
+    differing, n = exact.n - exact.equal, exact.n
+    if exact.violations and refused:
+        return plain(
+            "Refused: %(failing)s of %(n)s answers part from plain in float32 by a token that the target's own logits do not allow.",
+            failing=exact.violations,
+            n=n,
         )
-    else:
-        said = plain("%(failing)s of %(n)s answers part from plain in float32.", failing=differing, n=n)
-    return Gate(name="lossy", refused=refused, failing=differing, n=n, limit=TOLERATED, sentence=said)
+    if exact.violations:
+        return plain(
+            "%(failing)s of %(n)s answers part from plain in float32 by a token that the target's own logits do not allow.",
+            failing=exact.violations,
+            n=n,
+        )
+    if refused:
+        return plain(
+            "Refused: %(failing)s of %(n)s answers part from plain in float32, where a lossless rule gives the same.", failing=exact.unjudged, n=n
+        )
+    if exact.unjudged:
+        return plain("%(failing)s of %(n)s answers part from plain in float32.", failing=differing, n=n)
+    return plain("%(failing)s of %(n)s answers part from plain in float32, all at ties of two tokens.", failing=differing, n=n)
 
 
 REMEDIES: dict[str, Sentence] = {

@@ -2,35 +2,58 @@
 
 from collections.abc import Sequence
 
-from app.domain.facts import Purpose, RequestFact
+from app.domain.facts import DivergenceFact, Purpose, RequestFact
 from app.reports.answers import of_arm
 from app.reports.report import Losslessness
 
+Pair = tuple[RequestFact, RequestFact]
 
-def losslessness(requests: Sequence[RequestFact], dtype: str, purpose: Purpose = "headline") -> Losslessness | None:
+
+def losslessness(
+    requests: Sequence[RequestFact], dtype: str, purpose: Purpose = "headline", divergences: Sequence[DivergenceFact] = ()
+) -> Losslessness | None:
     """Ids of every speculative request against plain's of the same pass; plain against its own first pass. None without a pair to compare."""
     plain, speculative = of_arm(requests, "plain", purpose), of_arm(requests, "speculative", purpose)
     by_pass = {(fact.prompt, fact.trial, fact.seed): fact for fact in plain}
     pairs = [(by_pass[key], fact) for fact in speculative if (key := (fact.prompt, fact.trial, fact.seed)) in by_pass]
     if not pairs:
         return None
-    repeats = _against_first(plain)
-    parting = [(where, own.prompt) for ours, own in pairs if not same_output(ours, own) and (where := first_divergence(ours, own)) is not None]
-    where, prompt = min(parting, default=(None, None), key=lambda found: found[0])
-    again = _against_first(speculative)
+    apart = [pair for pair in pairs if not same_output(*pair)]
+    found = _judged(apart, [fact for fact in divergences if fact.purpose == purpose])
+    where, prompt = min(_places(apart), default=(None, None))
+    repeats, again = _against_first(plain), _against_first(speculative)
     return Losslessness(
         dtype=dtype,
-        equal=sum(same_output(ours, own) for ours, own in pairs),
+        equal=len(pairs) - len(apart),
         n=len(pairs),
         plain_equal=sum(same_output(a, b) for a, b in repeats) if repeats else None,
         plain_n=len(repeats) or None,
         first_divergence=where,
         diverging_prompt=prompt,
         repeats_identical=all(same_repeat(a, b) for a, b in again) if again else None,
+        ties=sum(fact.judgement == "tie" for fact in found),
+        violations=sum(fact.judgement == "violation" for fact in found),
+        unjudged=len(apart) - len(found),
+        divergence=min(found, default=None, key=lambda fact: (fact.judgement == "tie", fact.position, fact.prompt, fact.trial)),
     )
 
 
-def _against_first(requests: Sequence[RequestFact]) -> list[tuple[RequestFact, RequestFact]]:
+def _places(apart: Sequence[Pair]) -> list[tuple[int, str]]:
+    return [(where, own.prompt) for ours, own in apart if (where := first_divergence(ours, own)) is not None]
+
+
+def _judged(apart: Sequence[Pair], divergences: Sequence[DivergenceFact]) -> list[DivergenceFact]:
+    """What was said of each pair that differs. A judgement of another place than that where the answers really part is none."""
+    said: dict[tuple[str, int, int], DivergenceFact] = {}
+    for fact in divergences:
+        key = (fact.prompt, fact.trial, fact.seed)
+        if key not in said or fact.judgement == "violation":
+            said[key] = fact
+    found = [(pair, said.get((pair[1].prompt, pair[1].trial, pair[1].seed))) for pair in apart]
+    return [fact for (ours, own), fact in found if fact is not None and first_divergence(ours, own) in (None, fact.position)]
+
+
+def _against_first(requests: Sequence[RequestFact]) -> list[Pair]:
     """Each later pass over a prompt beside its first."""
     first: dict[tuple[str, int], RequestFact] = {}
     pairs = []

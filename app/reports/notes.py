@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from app.domain.facts import DivergenceFact
 from app.domain.sentence import Quantity, Sentence, plain
 from app.domain.spec import Regime
 from app.metrics.frame import Frames
@@ -46,6 +47,8 @@ def _counts(record: RunRecord, frames: Frames, found: Sequence[Losslessness]) ->
         yield _repeats(headline.repeats_identical, timed=frames.timed_controller)
     if headline is not None and record.preflight is not None and headline.equal < headline.n and record.preflight.lossless:
         yield _parting(headline, regime=record.spec.load.regime)
+        if headline.violations and headline.divergence is not None and headline.dtype != "float32":
+            yield _clearly(headline, headline.divergence)
 
 
 def _repeats(identical: bool, *, timed: bool) -> Sentence:
@@ -59,6 +62,18 @@ def _repeats(identical: bool, *, timed: bool) -> Sentence:
     if identical:
         return plain("Repeats are identical: yes. Counts come from one trial.")
     return plain("Repeats are identical: no. Counts come from one trial, and others would give slightly different ones.")
+
+
+def _clearly(headline: Losslessness, first: DivergenceFact) -> Sentence:
+    """In half precision errors of a whole forward add up to more than a tie, so it is said and not refused; the float32 trial decides."""
+    return plain(
+        "More than near ties: of the answers that part in %(dtype)s, %(violations)s do so where the logits of the two tokens are further apart than "
+        "rounding of the last place; the first is %(prompt)s at token %(position)s.",
+        dtype=headline.dtype,
+        violations=headline.violations,
+        prompt=first.prompt,
+        position=first.position,
+    )
 
 
 def _parting(headline: Losslessness, *, regime: Regime) -> Sentence:

@@ -3,7 +3,7 @@
 from typing import Literal
 
 from app.domain.estimate import Cell, Estimate
-from app.domain.facts import EnvironmentFact, TrialFact, WarmupFact
+from app.domain.facts import DivergenceFact, EnvironmentFact, TrialFact, WarmupFact
 from app.domain.passport import Passport
 from app.domain.sentence import Sentence
 from app.domain.spec import RunSpec
@@ -23,7 +23,11 @@ class Gate(Value):
 
 
 class Losslessness(Value):
-    """Requests whose ids equal plain's at the same load, beside plain against plain. `first_divergence` is an output position."""
+    """Requests whose ids equal plain's at the same load, beside plain against plain. `first_divergence` is an output position.
+
+    Of the requests that differ `ties` part where the target's logits are equal but for rounding, `violations` where they are not, and `unjudged` were
+    not looked at. `divergence` is the one to show: the first violation, or the first tie where there is none.
+    """
 
     dtype: str
     equal: int
@@ -33,6 +37,10 @@ class Losslessness(Value):
     first_divergence: int | None
     diverging_prompt: str | None = None
     repeats_identical: bool | None = None
+    ties: int = 0
+    violations: int = 0
+    unjudged: int = 0
+    divergence: DivergenceFact | None = None
 
 
 class PromptRow(Value):

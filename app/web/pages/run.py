@@ -14,8 +14,9 @@ from app.domain.estimate import Refusal
 from app.domain.status import FINAL, RunState
 from app.reports.figures import fertility, forest, lengths, positions, profiles, throughput, trials
 from app.reports.figures.base import Table
-from app.reports.format import counted, decimal, duration, number, say
-from app.reports.report import Losslessness, Report
+from app.reports.format import decimal, duration, number, say
+from app.reports.loads import brief
+from app.reports.report import Report
 from app.reports.shown import Shown, find, missing, part_of, pending, plain_number, show
 from app.reports.translate import gettext, ngettext
 from app.reports.words import mark, name_of
@@ -23,6 +24,7 @@ from app.runs.schemas import RunSummary
 from app.runs.service import Runs, runs_service
 from app.storage.notifications import Notifications
 from app.web import passport, progress
+from app.web.losslessness import output, partings
 from app.web.preferences import locale_of
 from app.web.render import HEADERS, fragment, page
 
@@ -114,6 +116,7 @@ def view(summary: RunSummary, report: Report, locale: str, position: str) -> dic
         "toggles": _toggles(summary.id, position, locale),
         "refused": refused([report], locale),
         "figures": all_figures([report], locale),
+        "partings": partings(report.losslessness, locale),
         "prompts": prompts(report, locale),
         "environment": environment(report, locale),
         "twin": f"/api/v1/runs/{summary.id}/report",
@@ -125,7 +128,7 @@ def title(summary: RunSummary, report: Report, locale: str) -> str:
     spec = summary.spec
     answer = gettext(report.verdict.outcome if summary.state == RunState.SUCCEEDED else progress.state_word(summary), locale)
     load = gettext("load", locale)
-    return f"{answer} · {spec.drafter.name} · {spec.language} · {load} {spec.load.concurrency} · #{summary.id}"
+    return f"{answer} · {spec.drafter.name} · {spec.language} · {load} {brief(spec.load, locale)} · #{summary.id}"
 
 
 @dataclass(frozen=True)
@@ -157,36 +160,6 @@ def _note(report: Report, id: str, locale: str) -> str:
         return ""
     bar = find(report, "break_even_acceptance", locale)
     return gettext("break-even %(value)s", locale) % {"value": bar.value} if bar.value else ""
-
-
-def output(found: Sequence[Losslessness], locale: str, *, drawn: bool = False) -> Shown:
-    """Whether the output stayed the same, token for token: in the precision that was timed, and in float32, where ties of two tokens are rare."""
-    if drawn:
-        return Shown("absent", "losslessness", why=gettext("Answers are drawn, so they differ by chance; only greedy ones are compared.", locale))
-    if not found:
-        return missing("losslessness", locale)
-    timed, exact = found[0], next((each for each in found[1:] if each.dtype == "float32"), None)
-    if timed.equal == timed.n:
-        words = gettext("unchanged", locale)
-    elif exact is not None and exact.equal == exact.n:
-        words = gettext("same in float32", locale)
-    else:
-        words = gettext("changed", locale)
-    return Shown("value", "losslessness", value=words, n="; ".join(_equal(each, locale) for each in found))
-
-
-def _equal(found: Losslessness, locale: str) -> str:
-    text = gettext("%(equal)s of %(requests)s equal to plain, token for token, in %(dtype)s", locale) % {
-        "equal": decimal(found.equal, 0, locale),
-        "requests": counted(found.n, "requests", locale),
-        "dtype": found.dtype,
-    }
-    if found.first_divergence is not None:
-        text += ", " + gettext("the first difference is at token %(position)s", locale) % {"position": decimal(found.first_divergence, 0, locale)}
-    if found.plain_equal is not None and found.plain_n and found.equal < found.n:
-        again = {"equal": decimal(found.plain_equal, 0, locale), "n": decimal(found.plain_n, 0, locale)}
-        text += ", " + gettext("plain against plain %(equal)s of %(n)s", locale) % again
-    return text
 
 
 def refused(reports: Sequence[Report], locale: str) -> list[Refused]:

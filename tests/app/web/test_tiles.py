@@ -8,12 +8,14 @@ from app.domain.status import RunState
 from app.reports.build import build
 from app.reports.report import Losslessness
 from app.runs.schemas import RunSummary
-from app.web.pages.run import output, tiles
+from app.web.losslessness import output
+from app.web.pages.run import tiles
 from tests.factories_load import load_record
 
 
 def seen(dtype: str, equal: int, n: int = 16) -> Losslessness:
-    return Losslessness(dtype=dtype, equal=equal, n=n, plain_equal=n, plain_n=n, first_divergence=None if equal == n else 7)
+    where = None if equal == n else 7
+    return Losslessness(dtype=dtype, equal=equal, n=n, plain_equal=n, plain_n=n, first_divergence=where, unjudged=n - equal)
 
 
 @pytest.mark.parametrize(
