@@ -3,6 +3,7 @@
 import statistics
 from collections import deque
 from collections.abc import Mapping
+from itertools import accumulate
 
 KEPT = 31
 
@@ -41,7 +42,8 @@ class StepTimes:
 
     def _of(self, rows: int, longest: int) -> list[float]:
         cells = {width: statistics.median(cell) for width, cell in self._seen[rows].items()}
-        return [between(cells, width) for width in range(longest + 1)]
+        # More positions never take less time; where they seem to, that is noise, and a lucky cell would draw drafts to its length.
+        return list(accumulate((between(cells, width) for width in range(longest + 1)), max))
 
 
 def between(cells: Mapping[int, float], width: int) -> float:

@@ -58,7 +58,7 @@ class Bandit(Controller):
     length 0 is an arm and batch sizes learn apart from Nightjar (arXiv 2512.22420); rule and constants are not theirs. Batch sizes are binned by
     powers of two. A step counts for the length that was asked for, whatever drafter and token limit made of it.
 
-    It starts every trial knowing nothing: rewards of the warm-up hold the acceptance of the prompts that are measured.
+    There is no chance in it. It starts every trial knowing nothing: rewards of the warm-up hold the acceptance of the prompts that are measured.
     """
 
     name = "bandit"

@@ -12,7 +12,7 @@ from runners.controllers.base import Controller, Params
 # Acceptance taken for granted before the first round, and what it weighs, in drafts.
 HOPE, HOPE_WEIGHT = 0.7, 2.0
 # Measurements that a cell needs, and how often the warm-up asks for a length before it takes what the drafter can give.
-ENOUGH, PATIENCE = 3, 12
+ENOUGH, PATIENCE = 5, 12
 
 
 class GoodputParams(Params):
