@@ -14,6 +14,8 @@ from runners.simulation.traces import PROCESSES
 
 COLUMNS = f"{'text':<16}{'controller':<14}{'tokens/s':>9}{'regret':>9}{'drafted':>9}{'reaction':>10}"
 
+CAVEAT = "Confidence is calibrated here: of drafts with confidence c a share c is kept. A real drafter's may not be, and then it helps less."
+
 
 def table(costs: Costs, rows: int, tokens: int, seeds: int) -> Iterator[str]:
     """Lines of the table; means over seeds. Every controller has its default parameters."""
@@ -43,6 +45,7 @@ def main() -> None:
     costs = Costs(token=asked.token_cost, draft=asked.draft_cost)
     for text in table(costs, asked.rows, asked.tokens, asked.seeds):
         sys.stdout.write(text + "\n")
+    sys.stdout.write(CAVEAT + "\n")
 
 
 if __name__ == "__main__":
