@@ -14,6 +14,8 @@ def disagreements(fact: PreflightFact, spec: RunSpec, offer: Offer) -> Iterator[
     wanted = {"package": f"package:{spec.model.package}", "hub": spec.model.repository, "path": None}[spec.model.source]
     if wanted is not None and fact.target != wanted:
         yield "target", f"the run asks for {wanted}, this is {fact.target}"
+    if spec.model.revision is not None and fact.revision != spec.model.revision:
+        yield "revision", f"the run asks for {spec.model.revision}, this is {fact.revision}"
     digests = {suite.digest for suite in offer.suites if suite.id == spec.suite.id}
     if digests and fact.suite_digest not in digests:
         yield "suite_digest", f"the suite {spec.suite.id} that this runner offers is {_short(*digests)}, this is {_short(fact.suite_digest)}"

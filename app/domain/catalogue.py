@@ -51,6 +51,7 @@ class OfferedModel(Value):
     source: Literal["hub", "path", "package"]
     name: Annotated[str, Field(min_length=1, max_length=256)]
     file: Annotated[str, Field(max_length=256)] | None = None
+    revision: Annotated[str, Field(max_length=256)] | None = None
     tokenizer: Annotated[str, Field(min_length=1, max_length=256)]
     licence: Annotated[str, Field(max_length=256)] | None = None
     chat_template: bool = True

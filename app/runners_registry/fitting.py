@@ -63,6 +63,9 @@ def _model(model: ModelSource, offers: Sequence[Offer]) -> Iterator[Field]:
         field = {"hub": "repository", "path": "path", "package": "package"}[model.source]
         yield _field(did_you_mean("model", model.title, (item.name for item in offered)), "model", field)
         return
+    if all(item.revision not in (None, model.revision) for item in named):
+        revisions = sorted({str(item.revision) for item in named})
+        yield _field(f"this model is offered at revision {', '.join(revisions)}", "model", "revision")
     if model.file is not None and all(item.file not in (None, model.file) for item in named):
         yield _field(did_you_mean("file", model.file, (item.file for item in named if item.file)), "model", "file")
     if not any(_has_dtype(item, model) for item in named):

@@ -74,7 +74,7 @@ class Order:
 
 def key_of(model: OfferedModel) -> str:
     """How a model is named in the form."""
-    return f"{model.source}:{model.name}" + (f"#{model.file}" if model.file else "")
+    return f"{model.source}:{model.name}" + (f"@{model.revision}" if model.revision else "") + (f"#{model.file}" if model.file else "")
 
 
 def read(typed: Mapping[str, str], also: Sequence[str], profiles: Sequence[str], catalogue: Catalogue, locale: str) -> Order:
@@ -137,8 +137,8 @@ def _parts(typed: Mapping[str, str], catalogue: Catalogue, errors: dict[str, str
         errors["model"] = gettext("Choose a model that a runner offers.", locale)
     else:
         names = {"hub": "repository", "path": "path", "package": "package"}
-        source = {"source": model.source, names[model.source]: model.name, "file": model.file, "dtype": typed.get("dtype") or "auto"}
-        body["model"] = source
+        source = {"source": model.source, names[model.source]: model.name, "file": model.file, "revision": model.revision}
+        body["model"] = source | {"dtype": typed.get("dtype") or "auto"}
         body["chat_template"] = "model" if model.chat_template else "none"
     for kind, parts in (("drafter", catalogue.drafters), ("controller", catalogue.controllers)):
         body[kind] = _part(kind, parts, typed, errors, locale)

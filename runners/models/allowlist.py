@@ -1,6 +1,7 @@
 """Which models a runner may load. A model outside the list is refused before anything is read."""
 
 import importlib.metadata
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -53,8 +54,9 @@ class Allowlist:
             "path": lambda: any(Path(model.path or "").resolve().is_relative_to(root.resolve()) for root in self.roots),
         }[model.source]()
         if not allowed:
-            names = ", ".join(offered.name for offered in self.offers()) or "nothing"
-            raise ModelRefused(f"the model {model.title} is not on this runner's allowlist, which holds {names}")
+            names = ", ".join(dict.fromkeys(_called(offered) for offered in self.offers())) or "nothing"
+            called = f"{model.title}@{model.revision}" if model.source == "hub" else model.title
+            raise ModelRefused(f"the model {called} is not on this runner's allowlist, which holds {names}")
 
     def offers(self) -> tuple[OfferedModel, ...]:
         packages = [
@@ -67,9 +69,25 @@ class Allowlist:
             )
             for name in self.packages
         ]
-        hub = [OfferedModel(source="hub", name=name, tokenizer=name.split("@")[0]) for name in self.hub]
-        folders = [folder.parent for root in self.roots for folder in sorted(root.rglob("config.json"))]
-        return (*packages, *hub, *(OfferedModel(source="path", name=str(folder), tokenizer=str(folder)) for folder in folders))
+        named = [name.partition("@") for name in self.hub]
+        hub = [OfferedModel(source="hub", name=name, revision=revision or None, tokenizer=name) for name, _, revision in named]
+        return (*packages, *hub, *(offered for root in self.roots for offered in _in_folders(root)))
+
+
+def _in_folders(root: Path) -> Iterator[OfferedModel]:
+    """Folders with safetensors, and every GGUF file. Links that lead out of the root are not followed."""
+    for file in sorted([*root.rglob("config.json"), *root.rglob("*.gguf")]):
+        folder = file.parent
+        if not file.is_file() or not file.resolve().is_relative_to(root.resolve()):
+            continue
+        if file.suffix == ".gguf":
+            yield OfferedModel(source="path", name=str(folder), file=file.name, tokenizer=str(folder))
+        elif any(folder.glob("*.safetensors")):
+            yield OfferedModel(source="path", name=str(folder), tokenizer=str(folder))
+
+
+def _called(offered: OfferedModel) -> str:
+    return f"{offered.name}@{offered.revision}" if offered.revision else offered.name
 
 
 def tokenizer_names(model: ModelSource) -> tuple[str, ...]:

@@ -8,13 +8,12 @@ from typing import Any
 import torch
 
 from app.domain.spec import ModelSource
-from runners.models.allowlist import Allowlist
+from runners.models.allowlist import Allowlist, ModelRefused
 from runners.models.gguf import convert
+from runners.models.hub import NoSuchModel, download
 from runners.models.package import digest, locate
 
-
-class NoSuchModel(ValueError):
-    """The model's folder cannot be read."""
+__all__ = ["Located", "NoSuchModel", "config_of", "context_of", "end_ids", "load_tokenizer", "load_weights", "locate_model"]
 
 
 @dataclass(frozen=True)
@@ -29,38 +28,65 @@ class Located:
 
 
 def locate_model(model: ModelSource, allowed: Allowlist, cache: Path) -> Located:
-    """Finds the model and, where it is a GGUF file, converts it once. Raises ModelRefused, NoWeights or NoSuchModel."""
+    """Finds the model and, where it is a GGUF file, converts it once. Raises ModelRefused, NoWeights, NoSuchModel or UnsupportedModel."""
     allowed.check(model)
     if model.source == "package":
-        file = locate(str(model.package), model.file, cache)
-        folder, fingerprint, quantisation = convert(file, cache)
-        return Located(folder, f"package:{model.package}", None, fingerprint, f"{quantisation} (dequantised)")
-    if model.source == "path":
-        return _in_folder(Path(str(model.path)), model, cache)
-    from huggingface_hub import snapshot_download
+        return _converted(locate(str(model.package), model.file, cache), f"package:{model.package}", None, cache)
+    roots: tuple[Path, ...]
+    if model.source == "hub":
+        folder, roots = download(str(model.repository), str(model.revision), model.file, cache / "hub"), (cache / "hub",)
+        name, revision = str(model.repository), folder.name
+    else:
+        folder, roots = Path(str(model.path)).resolve(), allowed.roots
+        name, revision = folder.name, None
+    _check_inside(folder, model.file, roots)
+    if model.file is not None:
+        return _converted(_named(folder, model.file), name, revision, cache)
+    weights = sorted(folder.glob("*.safetensors"))
+    if not weights or not (folder / "config.json").is_file():
+        raise NoSuchModel(f"{model.title} holds no config.json with safetensors beside it; name a GGUF file in model.file if that is what it holds")
+    return Located(folder, name, revision, digest(weights), None)
 
-    folder = Path(snapshot_download(str(model.repository), revision=model.revision, cache_dir=cache / "hub"))
-    return Located(folder, str(model.repository), model.revision, digest(sorted(folder.glob("*.safetensors"))), None)
+
+def _converted(file: Path, name: str, revision: str | None, cache: Path) -> Located:
+    folder, fingerprint, quantisation = convert(file, cache)
+    return Located(folder, name, revision, fingerprint, f"{quantisation} (dequantised)")
 
 
-def _in_folder(path: Path, model: ModelSource, cache: Path) -> Located:
-    if model.file and model.file.endswith(".gguf"):
-        file = (path / model.file).resolve()
-        if not file.is_relative_to(path.resolve()) or not file.is_file():
-            raise NoSuchModel(f"there is no {model.file} in {path}")
-        folder, fingerprint, quantisation = convert(file, cache)
-        return Located(folder, path.name, None, fingerprint, f"{quantisation} (dequantised)")
-    weights = sorted(path.glob("*.safetensors"))
-    if not weights or not (path / "config.json").is_file():
-        raise NoSuchModel(f"{path} holds no config.json with safetensors beside it; name a GGUF file in model.file if that is what it holds")
-    return Located(path, path.name, None, digest(weights), None)
+def _named(folder: Path, file: str) -> Path:
+    """Safetensors are read whole and need no name; other files than GGUF (pickles above all) are never read."""
+    found = folder / file
+    if found.suffix != ".gguf":
+        raise NoSuchModel(f"model.file names a GGUF file, and {file} is none")
+    if not found.is_file():
+        raise NoSuchModel(f"there is no {file} in this model")
+    return found
+
+
+def _check_inside(folder: Path, file: str | None, roots: tuple[Path, ...]) -> None:
+    """A link may lead to where nobody allowed anything to be read, the folder's own name notwithstanding."""
+    if not folder.is_dir():
+        raise NoSuchModel(f"{folder} is no folder")
+    read = [*folder.iterdir(), *([folder / file] if file else [])]
+    outside = [each.name for each in read if not any(each.resolve().is_relative_to(root.resolve()) for root in roots)]
+    if outside:
+        raise ModelRefused(f"{', '.join(sorted(set(outside))[:3])} in {folder.name} leads outside the folders that this runner may read")
 
 
 def load_weights(located: Located, dtype: torch.dtype, device: torch.device) -> Any:
-    """A causal language model of transformers in evaluation mode; code shipped with a model is never run."""
+    """A causal language model of transformers in evaluation mode; code shipped with a model is never run.
+
+    Raises NoSuchModel for a checkpoint that is not whole.
+    """
     from transformers import AutoModelForCausalLM
 
-    model: Any = AutoModelForCausalLM.from_pretrained(located.folder, dtype=dtype, trust_remote_code=False, attn_implementation="sdpa")
+    where: dict[str, Any] = {"dtype": dtype, "trust_remote_code": False, "use_safetensors": True, "attn_implementation": "sdpa"}
+    loaded: Any = AutoModelForCausalLM.from_pretrained(located.folder, **where, output_loading_info=True)
+    model, info = loaded
+    # What a checkpoint lacks is drawn at random, and such a model runs and speaks as if nothing were wrong.
+    lacking = sorted(info["missing_keys"]) + sorted(str(key) for key in info["mismatched_keys"])
+    if lacking:
+        raise NoSuchModel(f"{located.name} lacks weights that its config.json promises: {', '.join(lacking[:3])}")
     return model.to(device).eval()
 
 

@@ -132,7 +132,7 @@ def view(
     drawn = [*(f for option in (*drafters, *controllers, *verifiers) for f in option.fields), limit, concurrency, *sampling, *how_long]
     return {
         "catalogue": catalogue,
-        "models": [Option(key_of(m), m.name, m.licence or "", (), typed.get("model") == key_of(m)) for m in catalogue.models],
+        "models": [Option(key_of(m), key_of(m).partition(":")[2], m.licence or "", (), typed.get("model") == key_of(m)) for m in catalogue.models],
         "dtypes": list(dict.fromkeys(dtype for m in catalogue.models for dtype in m.dtypes)),
         "drafters": drafters,
         "controllers": controllers,

@@ -40,3 +40,15 @@ def test_labels(asked: dict[str, str], offered: dict[str, str], fits: bool) -> N
 def test_a_regional_tag_finds_its_language() -> None:
     """Catches a suite in pt that refuses pt-BR."""
     assert problems(factories.run_spec(language="ru-RU"), [factories.offer()]) == []
+
+
+def test_a_hub_model_fits_at_its_own_revision_alone() -> None:
+    """Catches a hub model that nobody can ask for, and one that is accepted at a revision no runner may load."""
+    revision = "a" * 40
+    offer = factories.offer(models=(OTHER.model_copy(update={"revision": revision}),))
+    asked = {"source": "hub", "repository": "org/other", "revision": revision}
+    assert problems(factories.run_spec(model=asked), [offer]) == []
+    (found,) = problems(factories.run_spec(model=asked | {"revision": "b" * 40}), [offer])
+    assert found["pointer"] == "/model/revision"
+    assert revision in found["detail"]
+    assert problems(factories.run_spec(model={"source": "hub", "repository": "org/other"}), [offer])

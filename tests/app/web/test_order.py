@@ -116,3 +116,11 @@ def test_what_a_temperature_asks_for_is_said_at_its_field() -> None:
 @pytest.mark.parametrize(("field", "text"), [("top_k", "0"), ("top_p", "0"), ("top_p", "1.5"), ("temperature", "11"), ("top_k", "2.5")])
 def test_a_cut_out_of_range_is_refused_at_its_field(field: str, text: str) -> None:
     assert list(sampled(**{field: text}).errors) == [field]
+
+
+def test_a_hub_model_of_the_form_has_its_revision() -> None:
+    """Catches a form that puts the revision into the repository's name, and two revisions that are one choice."""
+    models = [OFFER.models[0].model_copy(update={"source": "hub", "name": "org/a", "revision": digit * 40}) for digit in "ab"]
+    catalogue = CATALOGUE.model_copy(update={"models": models})
+    (spec,) = read(FORM | {"model": f"hub:org/a@{'b' * 40}"}, [], PROFILES, catalogue, "en").specs
+    assert (spec.model.repository, spec.model.revision) == ("org/a", "b" * 40)
