@@ -58,9 +58,8 @@ def _write(file: Path, folder: Path) -> None:
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
     where: dict[str, Any] = {"pretrained_model_name_or_path": str(file.parent), "gguf_file": file.name, "trust_remote_code": False}
-    loaded: Any
-    info: Any
-    loaded, info = AutoModelForCausalLM.from_pretrained(**where, dtype=torch.float32, output_loading_info=True)
+    both: Any = AutoModelForCausalLM.from_pretrained(**where, dtype=torch.float32, output_loading_info=True)
+    loaded, info = both
     if info["missing_keys"]:
         raise NoWeights(f"{file.name} lacks weights that its family has: {', '.join(sorted(info['missing_keys'])[:3])}")
     config = loaded.config
