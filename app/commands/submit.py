@@ -40,6 +40,9 @@ def submit(
     limit: Annotated[int | None, typer.Option(help="Prompts at most.")] = None,
     chat_template: Annotated[str | None, typer.Option(help="model or none.")] = None,
     concurrency: Annotated[int | None, typer.Option(help="Requests at once.")] = None,
+    load: Annotated[str | None, typer.Option(help="closed, or open: requests arrive at a rate.")] = None,
+    rate: Annotated[float | None, typer.Option(help="Requests that arrive a second, in an open load.")] = None,
+    burstiness: Annotated[float | None, typer.Option(help="Shape of the gaps between arrivals: 1 is Poisson, less is burstier.")] = None,
     temperature: Annotated[float | None, typer.Option()] = None,
     top_k: Annotated[int | None, typer.Option()] = None,
     top_p: Annotated[float | None, typer.Option()] = None,
@@ -65,7 +68,7 @@ def submit(
     _merge(body, "drafter", {"name": drafter, "params": _pairs(drafter_param) or None})
     _merge(body, "controller", {"name": controller, "params": _pairs(controller_param) or None})
     _merge(body, "suite", {"id": suite, "profiles": profile or None, "limit": limit})
-    _merge(body, "load", {"concurrency": concurrency})
+    _merge(body, "load", {"kind": load, "concurrency": concurrency, "rate": rate, "burstiness": burstiness})
     _merge(body, "sampling", {"temperature": temperature, "top_k": top_k, "top_p": top_p, "seed": seed})
     settings, headers = read(), _key(idempotency_key)
     run = Client(settings).post("/api/v1/runs", body, headers)

@@ -8,6 +8,7 @@ from typing import Any, Literal
 from app.domain.passport import Passport
 from app.domain.sentence import Sentence, plain
 from app.domain.tokenizer import TokenizerIdentity
+from app.reports.loads import code
 from app.reports.report import Difference
 
 Axis = Literal["language", "drafter", "load", "controller", "model", "nothing"]
@@ -138,7 +139,7 @@ _SHOWN: dict[str, Callable[[Any], str]] = {
     "verifier": _choice,
     "tokenizer": lambda value: str(value.short),
     "drafter_tokenizer": lambda value: str(value.short),
-    "load": lambda value: f"{value.kind} {value.concurrency}",
+    "load": code,
     "answer_language": lambda value: ", ".join(f"{tag} {share:.0%}" for tag, share in value.items()),
     "profiles": lambda value: ", ".join(f"{name} {n}" for name, n in value.items()),
     "stop": lambda value: ", ".join(map(repr, value)) or "none",

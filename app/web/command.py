@@ -6,6 +6,8 @@ from typing import Any
 
 from app.domain.spec import RunSpec
 
+_LOAD = {"kind": "load"}
+
 
 def submit_line(spec: RunSpec) -> str:
     """`bezmen submit` with whatever differs from a default; the spec that it sends is equal to this one."""
@@ -28,7 +30,7 @@ def _options(spec: RunSpec) -> list[tuple[str, str]]:
     found += [("language", spec.language), ("tokenizer", spec.tokenizer), ("suite", spec.suite.id)]
     found += [("profile", name) for name in spec.suite.profiles or ()]
     found += [("limit", str(spec.suite.limit))] if spec.suite.limit is not None else []
-    found += [("concurrency", str(spec.load.concurrency))] if "load" in given else []
+    found += [(_LOAD.get(name, name), str(value)) for name, value in given.get("load", {}).items() if name != "burstiness" or value != 1.0]
     found += [(name.replace("_", "-"), str(value)) for name, value in given.get("sampling", {}).items()]
     found += [("stop", text) for text in spec.stop]
     plain = ("engine", "chat_template", "max_new_tokens", "trials", "margin")

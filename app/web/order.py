@@ -47,8 +47,22 @@ SAMPLING: dict[str, Any] = {
 }  # fmt: skip
 FEWEST_SAMPLED = SEEDS // PASSES
 LOAD: dict[str, Any] = {
-    "properties": {"concurrency": {"type": "integer", "minimum": 1, "maximum": 256, "default": 1, "title": mark("Requests at once")}}
-}
+    "properties": {
+        "load": {
+            "type": "string", "enum": ["closed", "open"], "default": "closed", "title": mark("Kind of load"),
+            "description": mark("Closed: the next request is sent when one ends. Open: requests arrive at a rate of their own and wait their turn."),
+        },
+        "concurrency": {"type": "integer", "minimum": 1, "maximum": 256, "default": 1, "title": mark("Requests at once")},
+        "rate": {
+            "type": "number", "exclusiveMinimum": 0, "maximum": 10_000, "title": mark("Arrivals per second"),
+            "description": mark("For an open load; a trial lasts about as many seconds as prompts ÷ this."),
+        },
+        "burstiness": {
+            "type": "number", "exclusiveMinimum": 0, "maximum": 100, "title": mark("Burstiness"),
+            "description": mark("For an open load; 1 or empty is a Poisson process, less comes in bursts."),
+        },
+    }
+}  # fmt: skip
 LIMIT: dict[str, Any] = {
     "properties": {
         "limit": {
@@ -59,6 +73,7 @@ LIMIT: dict[str, Any] = {
 }  # fmt: skip
 # Where a spec's field is on the form: errors of the API find their way back by this.
 _PLACES = {"suite.limit": "limit", "suite.id": "suite", "suite.profiles": "suite", "load.concurrency": "concurrency"}
+_PLACES |= {"load.rate": "rate", "load.burstiness": "burstiness"}
 _PLACES |= {f"sampling.{name}": name for name in SAMPLING["properties"]}
 _PLACES |= {"model": "model", "drafter": "drafter", "controller": "controller"}
 
@@ -178,7 +193,17 @@ def _measure(typed: Mapping[str, str], errors: dict[str, str], locale: str) -> d
     long, more = values("", HOW_LONG, typed, locale)
     sampling, unread = values("", SAMPLING, typed, locale)
     errors |= wrong | more | unread
+    load["kind"] = load.pop("load", "closed")
+    errors |= _unfit_load(load, wrong, locale)
     return long | {"load": load, "sampling": sampling}
+
+
+def _unfit_load(load: Mapping[str, Any], wrong: Mapping[str, str], locale: str) -> dict[str, str]:
+    if load["kind"] == "open":
+        missing = "rate" not in load and "rate" not in wrong
+        return {"rate": gettext("An open load needs the number of requests that arrive in a second.", locale)} if missing else {}
+    given = next((name for name in ("rate", "burstiness") if name in load), None)
+    return {} if given is None else {given: gettext("Leave this empty, or choose an open load.", locale)}
 
 
 def _unfit(body: Mapping[str, Any], locale: str) -> dict[str, str]:

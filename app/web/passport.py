@@ -6,6 +6,7 @@ from functools import partial
 from app.domain.passport import Passport
 from app.domain.spec import Choice, Load, RunSpec, Sampling
 from app.reports.format import decimal, number, say
+from app.reports.loads import spoken
 from app.reports.report import Comparison, Report
 from app.reports.translate import gettext
 from app.reports.words import mark
@@ -50,7 +51,7 @@ def part(choice: Choice) -> str:
 
 
 def load(found: Load, locale: str) -> str:
-    return f"{gettext(found.kind, locale)} {decimal(found.concurrency, 0, locale)}"
+    return spoken(found, locale)
 
 
 def sampling(found: Sampling, locale: str) -> str:

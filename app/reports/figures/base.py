@@ -10,6 +10,7 @@ from typing import Any
 from app.domain.estimate import Cell
 from app.domain.language import base_of
 from app.reports.format import decimal, number, style_of
+from app.reports.loads import code
 from app.reports.report import Report
 from app.reports.shown import Shown
 
@@ -67,10 +68,10 @@ def series_name(report: Report, among: Sequence[Report]) -> str:
     parts = [report.spec.language]
     if len({other.spec.drafter.name for other in among}) > 1 or len(among) == 1:
         parts.append(report.spec.drafter.name)
-    if len({other.spec.load.concurrency for other in among}) > 1:
-        parts.append(f"{report.spec.load.concurrency}")
-    names = [(other.spec.language, other.spec.drafter.name, other.spec.load.concurrency) for other in among]
-    if names.count((report.spec.language, report.spec.drafter.name, report.spec.load.concurrency)) > 1:
+    if len({other.spec.load for other in among}) > 1:
+        parts.append(code(report.spec.load) if report.spec.load.rate is not None else f"{report.spec.load.concurrency}")
+    names = [(other.spec.language, other.spec.drafter.name, other.spec.load) for other in among]
+    if names.count((report.spec.language, report.spec.drafter.name, report.spec.load)) > 1:
         parts.append(f"#{report.run}")
     return " · ".join(parts)
 

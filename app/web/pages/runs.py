@@ -10,6 +10,7 @@ from fastapi.responses import Response
 from app.domain.estimate import Cell
 from app.domain.status import RunState
 from app.reports.format import decimal
+from app.reports.loads import spoken
 from app.reports.shown import Shown, missing, pending, show
 from app.reports.translate import gettext, ngettext
 from app.reports.words import OUTCOMES, STATES, both, speedup_of
@@ -35,6 +36,7 @@ class Choice:
 class Row:
     run: RunSummary
     state: str
+    load: str
     speedup: Shown
     acceptance: Shown
 
@@ -137,7 +139,7 @@ def row(run: RunSummary, locale: str) -> Row:
         cells[0] = replace(cells[0], n=f"{cells[0].n} · {speedup_of(run.speedup.id, locale)}")
     if cells[0].state == "refused" and cells[1].why == cells[0].why:
         cells[1] = Shown("refused", cells[1].id, why=gettext("refused for the same reason", locale))
-    return Row(run, gettext(state_word(run), locale), *cells)
+    return Row(run, gettext(state_word(run), locale), spoken(run.spec.load, locale), *cells)
 
 
 def _cell(cell: Cell | None, id: str, run: RunSummary, locale: str) -> Shown:

@@ -15,6 +15,7 @@ from app.domain.catalogue import Part
 from app.domain.spec import RunSpec
 from app.errors import AppError
 from app.reports.format import counted, decimal
+from app.reports.loads import spoken
 from app.reports.translate import gettext, language_name, ngettext
 from app.reports.words import mark
 from app.runners_registry.schemas import Catalogue
@@ -127,9 +128,9 @@ def view(
 
     drafters, controllers = parts("drafter", _drafters(catalogue)), parts("controller", catalogue.controllers)
     verifiers = parts("verifier", catalogue.verifiers)
-    limit, concurrency = fields("", LIMIT, typed, errors, locale)[0], fields("", LOAD, typed, errors, locale)[0]
+    limit, load = fields("", LIMIT, typed, errors, locale)[0], fields("", LOAD, typed, errors, locale)
     sampling, how_long = fields("", SAMPLING, typed, errors, locale), fields("", HOW_LONG, typed, errors, locale)
-    drawn = [*(f for option in (*drafters, *controllers, *verifiers) for f in option.fields), limit, concurrency, *sampling, *how_long]
+    drawn = [*(f for option in (*drafters, *controllers, *verifiers) for f in option.fields), limit, *load, *sampling, *how_long]
     return {
         "catalogue": catalogue,
         "models": [Option(key_of(m), key_of(m).partition(":")[2], m.licence or "", (), typed.get("model") == key_of(m)) for m in catalogue.models],
@@ -140,7 +141,7 @@ def view(
         "languages": [(tag, language_name(tag, locale), tag in also) for tag in languages],
         "tokenizers": sorted({m.tokenizer for m in catalogue.models}),
         "limit": limit,
-        "concurrency": concurrency,
+        "load": load,
         "verifiers": verifiers,
         "sampling": sampling,
         "how_long": how_long,
@@ -154,7 +155,7 @@ def view(
 
 
 _ORDER = (
-    "", "model", "drafter", "controller", "language", "tokenizer", "suite", "limit", "concurrency", *SAMPLING["properties"], "verifier",
+    "", "model", "drafter", "controller", "language", "tokenizer", "suite", "limit", *LOAD["properties"], *SAMPLING["properties"], "verifier",
     *HOW_LONG["properties"],
 )  # fmt: skip
 
@@ -178,6 +179,8 @@ def summary(order: Order, catalogue: Catalogue, locale: str) -> dict[str, Any]:
     }
     load = first.load.concurrency
     at = ngettext("at %(n)s request at a time", "at %(n)s requests at a time", load, locale) % {"n": decimal(load, 0, locale)}
+    if first.load.rate is not None:
+        at = gettext("under the load “%(load)s”", locale) % {"load": spoken(first.load, locale)}
     sentence = gettext("This will compare %(drafter)s with plain decoding in %(languages)s, %(at)s: %(runs)s.", locale) % (words | {"at": at})
     prompts = prompts_of(first, catalogue.suites)
     size = gettext("%(prompts)s × %(blocks)s of two plain and two speculative passes, %(tokens)s an answer.", locale) % {
@@ -191,9 +194,9 @@ def summary(order: Order, catalogue: Catalogue, locale: str) -> dict[str, Any]:
 
 def lacking_for_speed(spec: RunSpec, prompts: int | None) -> str | None:
     """What a verdict on speed would lack (definitions § 4); None where it may come."""
-    if spec.load.concurrency == 1:
+    if spec.load.regime == "single":
         return mark("no verdict on speed: fewer than 8 prompts") if prompts is not None and prompts < FEWEST_PROMPTS else None
-    if prompts is not None and prompts < 2 * spec.load.concurrency:
+    if spec.load.regime == "closed" and prompts is not None and prompts < 2 * spec.load.concurrency:
         return mark("no verdict on speed: fewer than two prompts for each request at a time")
     return mark("no verdict on speed: fewer than 4 trial pairs") if PAIRS_PER_BLOCK * spec.trials < FEWEST_TRIAL_PAIRS else None
 

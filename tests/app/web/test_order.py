@@ -118,6 +118,24 @@ def test_a_cut_out_of_range_is_refused_at_its_field(field: str, text: str) -> No
     assert list(sampled(**{field: text}).errors) == [field]
 
 
+def test_an_open_load_reaches_the_spec_and_the_command_line() -> None:
+    """Catches a rate that the form takes and drops: the run would be of another load."""
+    (spec,) = order(load="open", rate="2.5", burstiness="0.5", concurrency="4").specs
+    assert (spec.load.kind, spec.load.rate, spec.load.burstiness, spec.load.concurrency) == ("open", 2.5, 0.5, 4)
+    assert "--load open --concurrency 4 --rate 2.5 --burstiness 0.5" in submit_line(spec)
+    (poisson,) = order(load="open", rate="2").specs
+    assert poisson.load.burstiness == 1.0
+    assert "burstiness" not in submit_line(poisson)
+    (closed,) = order(load="closed", rate="", burstiness="").specs
+    assert closed.load == order().specs[0].load
+
+
+def test_what_a_load_lacks_is_said_at_its_field() -> None:
+    assert "arrive in a second" in order(load="open").errors["rate"]
+    assert "choose an open load" in order(rate="2").errors["rate"]
+    assert list(order(load="open", rate="x").errors) == ["rate"]
+
+
 def test_a_hub_model_of_the_form_has_its_revision() -> None:
     """Catches a form that puts the revision into the repository's name, and two revisions that are one choice."""
     models = [OFFER.models[0].model_copy(update={"source": "hub", "name": "org/a", "revision": digit * 40}) for digit in "ab"]
