@@ -235,6 +235,7 @@ def request_fact(
         "round_verified": tuple(kept),
         "round_depth": tuple(drafted),
         "round_slots": (1,) * len(kept),
+        "round_step": _steps_of_rounds(len(kept), over, prefill),
         "step_end": tuple(times),
         "step_tokens": tuple([prefill] * bool(prefill) + steps),
         "sent_at": sent,
@@ -258,6 +259,11 @@ def request_fact(
         made["output_ids"] = tuple(_random("ids", prompt, seed).randrange(49152) for _ in range(made["emitted"]))
         made["output_digest"] = over.get("output_digest") or _digest(made["output_ids"])
     return RequestFact(**made)
+
+
+def _steps_of_rounds(rounds: int, over: dict[str, Any], prefill: int) -> tuple[int, ...] | None:
+    """Rounds come first behind the prefill; None where a test sets the steps or the rounds itself."""
+    return None if over.keys() & {"step_tokens", "round_verified"} else tuple(range(bool(prefill), rounds + bool(prefill)))
 
 
 def _between(first: float, last: float, steps: tuple[float, ...]) -> tuple[float, ...]:

@@ -8,7 +8,7 @@ from app.domain.passport import Passport
 from app.domain.sentence import Sentence
 from app.domain.value import Value
 
-Counted = Literal["prompts", "parallel pairs", "trial pairs", "blocks", "requests", "rounds", "runs"]
+Counted = Literal["prompts", "parallel pairs", "trial pairs", "blocks", "requests", "rounds", "windows", "runs"]
 Scope = Literal["these prompts", "prompts like these"]
 Unit = Literal[
     "share",
@@ -20,6 +20,7 @@ Unit = Literal[
     "words_per_second",
     "requests_per_second",
     "seconds",
+    "bytes",
     "count",
     "layer_passes",
     "characters",

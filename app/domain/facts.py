@@ -36,7 +36,8 @@ def digest_of(ids: Sequence[int]) -> str:
 
 class RequestFact(Value):
     """One request in one arm of one trial. `prompt_tokens` are those of the prompt's text alone, as its characters and words are; `input_tokens` are
-    all that went in, chat template included. Per-round lists have one entry a verification step that carried a draft (R of them)."""
+    all that went in, chat template included. Per-round lists have one entry a verification step that carried a draft (R of them); `round_step` says
+    which entry of the lists by step each of them is, None where the engine does not tell: a round that kept nothing looks like an undrafted step."""
 
     kind: Literal["request"] = "request"
     arm: Arm
@@ -68,6 +69,7 @@ class RequestFact(Value):
     round_verified: Annotated[tuple[Small, ...], Field(max_length=MAX_ROUNDS)] = ()
     round_depth: Annotated[tuple[Small, ...], Field(max_length=MAX_ROUNDS)] = ()
     round_slots: Annotated[tuple[Small, ...], Field(max_length=MAX_ROUNDS)] = ()
+    round_step: Annotated[tuple[Small, ...], Field(max_length=MAX_ROUNDS)] | None = None
     step_end: Annotated[tuple[Seconds, ...], Field(max_length=MAX_ROUNDS)] = ()
     step_tokens: Annotated[tuple[Small, ...], Field(max_length=MAX_ROUNDS)] = ()
 
@@ -110,6 +112,19 @@ class RequestFact(Value):
             longest_draft=self.longest_draft,
         )
 
+    def _rounds_are_steps(self) -> bool:
+        """Each round is a step of its own, in order, that delivered no more than what it kept and one token; every other step one token at most."""
+        if self.round_step is None:
+            return True
+        if len(self.round_step) != self.rounds or any(after <= before for before, after in pairwise(self.round_step)):
+            return False
+        most = [1] * len(self.step_tokens)
+        for at, kept in zip(self.round_step, self.round_verified, strict=False):
+            if at >= len(most):
+                return False
+            most[at] = kept + 1
+        return all(tokens <= least for tokens, least in zip(self.step_tokens, most, strict=True))
+
     @model_validator(mode="after")
     def _identities_hold(self) -> Self:
         wrong = self.counts().broken()
@@ -129,6 +144,8 @@ class RequestFact(Value):
             wrong.append("a round without a draft is an undrafted step")
         if len(self.step_end) != len(self.step_tokens) or sum(self.step_tokens) != self.emitted:
             wrong.append("tokens per step do not add up to E")
+        if not self._rounds_are_steps():
+            wrong.append("rounds are not steps that delivered what they kept")
         if self.output_ids is not None and len(self.output_ids) != self.emitted:
             wrong.append(f"{len(self.output_ids)} output ids, E is {self.emitted}")
         if self.output_ids is not None and self.output_digest != digest_of(self.output_ids):
@@ -219,8 +236,8 @@ class EnvironmentFact(Value):
 
 
 class PreflightFact(Value):
-    """What the runner found before the first trial; the half of the passport that only it can know. `timed_controller`: draft lengths follow times that
-    are measured as it goes, so that repeats of a prompt count differently."""
+    """What the runner found before the first trial; the half of the passport that only it can know. `timed_controller`: draft lengths follow times
+    that are measured as it goes, so that repeats of a prompt count differently."""
 
     kind: Literal["preflight"] = "preflight"
     target: Short

@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from app.domain.counts import Counts
-from app.domain.facts import RequestFact, TrialFact
+from app.domain.facts import CostFact, RequestFact, TrialFact
 from app.domain.spec import Load
 from app.metrics.window import windows
 
@@ -26,20 +26,29 @@ Array = NDArray[np.float64]
 ARRIVALS = ("planned_at", "queueing", "last_at")
 NUMBERS = (*COUNTS, *TEXT, *PASSES, *TIMES, *ARRIVALS, "text_tokens")
 
-REQUEST_COLUMNS = ["arm", "purpose", "trial", "order", "prompt", "profile", "parallel", "seed", "requests", "finish", *NUMBERS]
+REQUEST_COLUMNS = ["arm", "purpose", "trial", "order", "prompt", "profile", "parallel", "seed", "requests", "finish", "output_digest", *NUMBERS]
 EVENT_COLUMNS = ["arm", "purpose", "trial", "prompt"]
-ROUND_COLUMNS = [*EVENT_COLUMNS, "depth", "verified", "rounds"]
+# `position`: the place in the output of the first token that a round drafted, from 1; `context`: the tokens before it, prompt included.
+ROUND_COLUMNS = [*EVENT_COLUMNS, "drafted", "depth", "verified", "slots", "position", "context", "rounds"]
 DELIVERY_COLUMNS = [*EVENT_COLUMNS, "gap", "tokens"]
-TRIAL_COLUMNS = ["arm", "purpose", "trial", "block", "forwards", "contended"]
+MEMORY = ("peak_bytes", "weight_bytes", "cache_bytes")
+TRIAL_COLUMNS = ["arm", "purpose", "trial", "block", "forwards", "contended", *MEMORY]
+COST_COLUMNS = ["stage", "sequences", "tokens", "seconds"]
+
+
+def _costs(facts: Iterable[CostFact] = ()) -> pd.DataFrame:
+    """Sequences and drafts are of the longest row in a step."""
+    rows = [(fact.stage, fact.sequences, fact.tokens, seconds) for fact in facts for seconds in fact.seconds]
+    return pd.DataFrame(rows, columns=COST_COLUMNS).astype({"sequences": int, "tokens": int, "seconds": float})
 
 
 @dataclass(frozen=True)
 class Frames:
     """`requests`: a row a request (or a row of totals over `requests` of them); `rounds`: a row a verification step that carried a draft (or a row of
     equal ones); `deliveries`: a row a delivery after a request's first; `trials`: a row a trial; `windows`: a row a trial under load
-    (app.metrics.window). `sampled`: repeats differ, so all of them count. `timed_controller`: so do they, but only where nothing disturbed
-    the times that draft lengths hang on. `load` is what the run was measured under; its `regime` decides
-    which figures there are and what a pair is."""
+    (app.metrics.window); `costs`: a row an occurrence of a stage in profiled trials. `sampled`: repeats differ, so all of them count.
+    `timed_controller`: so do they, but only where nothing disturbed the times that draft lengths hang on. `load` is what the run was measured under;
+    its `regime` decides which figures there are and what a pair is."""
 
     requests: pd.DataFrame
     rounds: pd.DataFrame
@@ -50,6 +59,7 @@ class Frames:
     load: Load = field(default_factory=Load)
     totals: bool = False
     timed_controller: bool = False
+    costs: pd.DataFrame = field(default_factory=_costs)
 
 
 def from_facts(
@@ -59,17 +69,19 @@ def from_facts(
     sampled: bool = False,
     load: Load | None = None,
     timed_controller: bool = False,
+    costs: Iterable[CostFact] = (),
 ) -> Frames:
     """Frames over everything that a run measured; figures select arm, purpose and trial themselves (app.metrics.select)."""
     return Frames(
         requests=_frame([_request(fact) for fact in requests], REQUEST_COLUMNS, NUMBERS),
         rounds=_rounds(requests),
         deliveries=_deliveries(requests),
-        trials=_frame([_trial(fact) for fact in trials], TRIAL_COLUMNS, ("forwards",)),
+        trials=_frame([_trial(fact) for fact in trials], TRIAL_COLUMNS, ("forwards", *MEMORY)),
         windows=windows(requests, load or Load()),
         sampled=sampled,
         load=load or Load(),
         timed_controller=timed_controller,
+        costs=_costs(costs),
     )
 
 
@@ -83,7 +95,7 @@ def from_counts(counts: Counts) -> Frames:
     empty = from_facts(())
     return Frames(
         requests=_frame([row], REQUEST_COLUMNS, NUMBERS),
-        rounds=_frame(_rounds_of(counts), ROUND_COLUMNS, ("depth", "verified", "rounds")),
+        rounds=_frame(_rounds_of(counts), ROUND_COLUMNS, ROUND_COLUMNS[len(EVENT_COLUMNS) :]),
         deliveries=empty.deliveries,
         trials=empty.trials,
         windows=empty.windows,
@@ -110,7 +122,7 @@ def _frame(rows: list[dict[str, Any]], columns: list[str], numbers: Iterable[str
 
 
 def _request(fact: RequestFact) -> dict[str, Any]:
-    same = ("arm", "purpose", "trial", "order", "prompt", "profile", "parallel", "seed", "finish", *COUNTS, *TEXT, *PASSES)
+    same = ("arm", "purpose", "trial", "order", "prompt", "profile", "parallel", "seed", "finish", "output_digest", *COUNTS, *TEXT, *PASSES)
     row: dict[str, Any] = {name: getattr(fact, name) for name in same} | {"requests": 1}
     if fact.drafted_source == "absent":
         row["drafted"] = None
@@ -135,7 +147,12 @@ def _first_delivery(fact: RequestFact) -> int:
 
 def _rounds(requests: Sequence[RequestFact]) -> pd.DataFrame:
     kept = [np.asarray(fact.round_verified, dtype=np.float64) for fact in requests]
+    places = [_places(fact) for fact in requests]
     columns = {
+        "position": [each + 1 for each in places],
+        "context": [each + (np.nan if fact.input_tokens is None else fact.input_tokens) for each, fact in zip(places, requests, strict=True)],
+        "drafted": [np.asarray(fact.round_drafted, dtype=np.float64) for fact in requests],
+        "slots": [np.asarray(fact.round_slots, dtype=np.float64) for fact in requests],
         "depth": [np.asarray(fact.round_depth, dtype=np.float64) for fact in requests],
         "verified": kept,
         "rounds": [np.ones(len(each)) for each in kept],
@@ -143,11 +160,24 @@ def _rounds(requests: Sequence[RequestFact]) -> pd.DataFrame:
     return _long(requests, columns)[ROUND_COLUMNS]
 
 
+def _places(fact: RequestFact) -> Array:
+    """Tokens that had been delivered before each round `[R]`; NaN where it is not known which steps the rounds were."""
+    if fact.round_step is None:
+        return np.full(fact.rounds, np.nan)
+    delivered = np.concatenate([[0.0], np.cumsum(fact.step_tokens, dtype=np.float64)])
+    found: Array = delivered[np.asarray(fact.round_step, dtype=int)]
+    return found
+
+
 def _rounds_of(counts: Counts) -> list[dict[str, Any]]:
     if counts.histogram is None or counts.longest_draft is None or counts.rounds is None or counts.drafted != counts.longest_draft * counts.rounds:
         return []
     same = {"arm": "speculative", "purpose": "headline", "trial": 0, "prompt": "totals"}
-    return [same | {"depth": counts.longest_draft, "verified": kept, "rounds": n} for kept, n in enumerate(counts.histogram) if n]
+    return [
+        same | {"drafted": counts.longest_draft, "depth": counts.longest_draft, "verified": kept, "rounds": n}
+        for kept, n in enumerate(counts.histogram)
+        if n
+    ]
 
 
 def _deliveries(requests: Sequence[RequestFact]) -> pd.DataFrame:

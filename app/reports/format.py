@@ -26,8 +26,8 @@ _MOST = 4
 
 @dataclass(frozen=True)
 class Style:
-    """How one unit is printed: `scale` multiplies, `least` and `most` bound the decimals, `suffix` is glued on (with its own no-break space). A number
-    that was `asked` for and not measured has no more digits than it was asked with."""
+    """How one unit is printed: `scale` multiplies, `least` and `most` bound the decimals, `suffix` is glued on (with its own no-break space). A
+    number that was `asked` for and not measured has no more digits than it was asked with."""
 
     scale: float = 1.0
     least: int = 0
@@ -143,6 +143,7 @@ _NOUNS = {
     "trial_pairs": _TRIAL_PAIRS,
     "requests": both("%(n)s request", "%(n)s requests"),
     "rounds": both("%(n)s round", "%(n)s rounds"),
+    "windows": both("%(n)s window", "%(n)s windows"),
     "runs": both("%(n)s run", "%(n)s runs"),
     "trials": both("%(n)s trial", "%(n)s trials"),
     "blocks": both("%(n)s block", "%(n)s blocks"),

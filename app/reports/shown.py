@@ -89,7 +89,10 @@ def find(report: Report, id: str, locale: str, **part: str) -> Shown:
     return missing(id, locale) if cell is None else show(cell, report, locale)
 
 
-_PARTS = {"position": mark("position %(value)s"), "per": mark("per %(value)s"), "gap": mark("gap %(value)s")}
+_PARTS = {
+    "position": mark("position %(value)s"), "per": mark("per %(value)s"), "gap": mark("gap %(value)s"), "output": mark("output tokens %(value)s"),
+    "context": mark("after %(value)s tokens"), "sequences": mark("%(value)s sequences"), "tokens": mark("%(value)s drafts"),
+}  # fmt: skip
 
 
 # Values of these parts are words of ours; a profile's name is somebody else's and stays as it is.

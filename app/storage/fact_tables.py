@@ -88,6 +88,7 @@ requests = Table(
         for name in ("verified", "accepted", "rounds", "undrafted", "prefill_tokens", "emitted", "discarded_bonus", "longest_draft")
     ),
     *(Column(name, ARRAY(SmallInteger), nullable=False) for name in ("round_drafted", "round_verified", "round_depth", "round_slots")),
+    Column("round_step", ARRAY(SmallInteger)),
     Column("step_end", ARRAY(Double), nullable=False),
     Column("step_tokens", ARRAY(SmallInteger), nullable=False),
     Column("planned_at", Double),

@@ -35,6 +35,7 @@ class Sequence:
     round_drafted: list[int] = field(default_factory=list)
     round_verified: list[int] = field(default_factory=list)
     round_slots: list[int] = field(default_factory=list)
+    round_step: list[int] = field(default_factory=list)
     step_end: list[float] = field(default_factory=list)
     step_tokens: list[int] = field(default_factory=list)
     finish: Ending | None = None
@@ -65,6 +66,7 @@ class Sequence:
             self.round_drafted.append(drafted)
             self.round_verified.append(len(kept))
             self.round_slots.append(slots)
+            self.round_step.append(len(self.step_tokens) - 1)
         else:
             self.undrafted += 1
         self.discarded_bonus += len(delivered) <= len(kept)
@@ -93,6 +95,7 @@ class Sequence:
             "round_verified": tuple(self.round_verified),
             "round_depth": tuple(self.round_drafted),
             "round_slots": tuple(self.round_slots),
+            "round_step": tuple(self.round_step),
             "step_end": tuple(self.step_end),
             "step_tokens": tuple(self.step_tokens),
             "sent_at": self.sent_at,
