@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from app.domain.estimate import Counted, Figure
 from app.domain.sentence import plain
 from app.reports.answer import answer, question
-from app.reports.axes import differences
+from app.reports.axes import NAMED_ONLY, differences
+from app.reports.break_even import of_reports
 from app.reports.build import build
 from app.reports.contrasts import Side, contrasts, pair_names, refused_sides, unpaired
 from app.reports.family import Family
@@ -41,6 +42,9 @@ def compare(records: Sequence[RunRecord]) -> Comparison:
         agreeing=seen.agreeing,
         contrasts=tuple(found),
         refused=(*refused_sides(reports), *seen.forbidden.values(), *unpaired(reports)),
+        break_even_load=of_reports(reports)
+        if seen.axis == "load" and all(each.expected or each.field in NAMED_ONLY for each in seen.fields)
+        else None,
     )
 
 

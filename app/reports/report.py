@@ -71,6 +71,17 @@ class LengthRow(Value):
     kept: float
 
 
+class Peak(Value):
+    """The largest of `n` windows of a run, output tokens `first` … `last` of a prompt: a dot beside the quantiles, never a figure of the run."""
+
+    speedup: float
+    n: int
+    prompt: str
+    profile: str
+    first: int
+    last: int
+
+
 class Report(Value):
     """One run. `cells` hold figures, refusals and absences in the order of the catalogue; `headline` is the id of the load's headline figure."""
 
@@ -88,6 +99,7 @@ class Report(Value):
     cells: tuple[Cell, ...]
     prompts: tuple[PromptRow, ...]
     lengths: tuple[LengthRow, ...] = ()
+    peak: Peak | None = None
     trials: tuple[TrialFact, ...]
     warmup: WarmupFact | None
     environment: EnvironmentFact | None
@@ -116,6 +128,16 @@ class Contrast(Value):
     estimate: Estimate
 
 
+class BreakEven(Value):
+    """`low` is the last load that is faster beyond doubt, `high` the first that is slower beyond doubt; between them the speed-up crosses 1. `point`
+    interpolates there, on the logarithm of load and speed-up. All None where loads do not bracket it; `sentence` says what there is instead."""
+
+    low: float | None = None
+    high: float | None = None
+    point: float | None = None
+    sentence: Sentence
+
+
 class Comparison(Value):
     """Two or more runs side by side; contrasts are of the first against the second, and only where both have the figure."""
 
@@ -127,3 +149,4 @@ class Comparison(Value):
     agreeing: tuple[str, ...]
     contrasts: tuple[Contrast, ...]
     refused: tuple[Sentence, ...] = ()
+    break_even_load: BreakEven | None = None
