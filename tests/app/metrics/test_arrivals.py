@@ -62,7 +62,7 @@ def test_p95_and_p99_need_enough_requests_and_are_those_of_numpy() -> None:
 
 
 def test_rise_by_hand() -> None:
-    """Arrivals each second, nobody served: the number in system grows by one a second, by 10 over the second half of 20 s. A number that stays is 0."""
+    """Arrivals each second, nobody served: the number in system grows by 10 over the second half of 20 s. A number that stays is 0."""
     planned = np.arange(0.0, 21.0)
     assert rise(planned, np.full(21, 99.0)) == pytest.approx(10.0, abs=0.2)
     assert rise(planned, planned + 2.0) == pytest.approx(0.0, abs=0.3)
