@@ -61,6 +61,8 @@ def _progress(runs: list[dict[str, Any]]) -> Table:
         state = run["state"] if run["state"] in ENDED or not progress else STAGES[progress["stage"]]
         bar = "█" * round(20 * done / total) + "░" * (20 - round(20 * done / total)) if total and run["state"] not in ENDED else ""
         left = f" about {duration(remaining)} left" if remaining and run["state"] not in ENDED else ""
+        if left and progress.get("half_width") is not None:
+            left += f", interval about ± {progress['half_width']:.1%}"
         table.add_row(str(run["id"]), run["spec"]["drafter"]["name"], run["spec"]["language"], state, bar + left)
     return table
 

@@ -67,12 +67,20 @@ def _sentence(summary: RunSummary, stage: str, locale: str) -> str:
 def _detail(summary: RunSummary, locale: str) -> str:
     if summary.waiting:
         return gettext(summary.waiting, locale)
-    if summary.progress is not None and summary.progress.remaining is not None:
-        left = gettext("about %(time)s left", locale) % {"time": duration(summary.progress.remaining, locale).replace(" ", NO_BREAK)}
-        if summary.progress.repeated:
-            return f"{left}. " + gettext("Blocks that other processes disturbed are measured once more.", locale)
-        return left
-    return ""
+    found = summary.progress
+    if found is None or found.remaining is None:
+        return ""
+    said = [gettext("about %(time)s left", locale) % {"time": duration(found.remaining, locale).replace(" ", NO_BREAK)}]
+    if found.half_width is not None:
+        said.append(gettext("The interval will be about ± %(share)s.", locale) % {"share": about(found.half_width, locale)})
+    if found.repeated:
+        said.append(gettext("Blocks that other processes disturbed are measured once more.", locale))
+    return said[0] if len(said) == 1 else f"{said[0]}. {' '.join(said[1:])}"
+
+
+def about(share: float, locale: str) -> str:
+    """A share with as many digits as a forecast has: one below ten per cent, none above."""
+    return decimal(share * 100, 1 if share < 0.0995 else 0, locale) + STYLES["share"].suffix(locale)
 
 
 def _waits(summary: RunSummary, stage: str, locale: str) -> str:

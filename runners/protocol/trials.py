@@ -11,6 +11,7 @@ from runners.engine.loop import Counters
 from runners.engine.sequence import Request
 from runners.environment import Quiet
 from runners.protocol.bench import Bench, Outcome, Seat
+from runners.protocol.forecast import Forecast
 from runners.protocol.preflight import Ready
 from runners.protocol.readings import Reader
 
@@ -30,6 +31,9 @@ class Trials(ABC):
         self._prompts = {prompt.id: prompt for prompt in self.ready.prompts}
         self._done = 0
         self._seconds = 0.0
+        spec = self.ready.spec
+        self._forecasts = {run: Forecast(spec.load.regime, spec.load.concurrency, sampled=spec.sampling.temperature > 0) for run in bench.arms}
+        self._half_widths: dict[int, float | None] = {}
 
     @property
     @abstractmethod
@@ -56,19 +60,28 @@ class Trials(ABC):
         planned = len(blocks)
         while blocks:
             block, may_repeat = blocks.popleft()
-            disturbed = yield from self._watched(self._block(block, planned))
+            disturbed, seen = yield from self._watched(self._block(block, planned))
             if disturbed and may_repeat:
                 blocks.appendleft((planned, False))
                 planned += 1
+            self._foresee({} if disturbed else seen, len(blocks))
 
     @staticmethod
-    def _watched(told: Iterator[Told]) -> Generator[Told, None, bool]:
-        """Passes facts on; returns whether a trial among them was contended."""
-        disturbed = False
+    def _watched(told: Iterator[Told]) -> Generator[Told, None, tuple[bool, dict[int, list[AnyFact]]]]:
+        """Passes facts on; returns whether a trial among them was contended, and the facts by run."""
+        disturbed, seen = False, dict[int, list[AnyFact]]()
         for run, fact in told:
             disturbed |= isinstance(fact, TrialFact) and fact.contended
+            seen.setdefault(run, []).append(fact)
             yield run, fact
-        return disturbed
+        return disturbed, seen
+
+    def _foresee(self, seen: Mapping[int, list[AnyFact]], more: int) -> None:
+        """A block is over, of which each run can use what it has `seen`, and `more` will follow."""
+        for run, forecast in self._forecasts.items():
+            if run in seen:
+                forecast.add(seen[run])
+            self._half_widths[run] = forecast.half_width(more)
 
     def _advance(self, units: int, seconds: float, planned: int) -> None:
         """`units` more are done; they took `seconds`."""
@@ -76,7 +89,9 @@ class Trials(ABC):
         self._seconds += seconds
         total = planned * self.units_per_block
         remaining = self._seconds / self._done * max(0, total - self._done)
-        self._report(ProgressFact(stage="trial", done=self._done, total=total, remaining=remaining, repeated=planned - self.ready.spec.trials))
+        fact = ProgressFact(stage="trial", done=self._done, total=total, remaining=remaining, repeated=planned - self.ready.spec.trials)
+        for run in self.bench.arms:
+            self.tell(run, fact.model_copy(update={"half_width": self._half_widths.get(run)}))
 
     def _report(self, fact: AnyFact) -> None:
         for run in self.bench.arms:
