@@ -26,6 +26,7 @@ from runners.protocol.open import OpenTrials
 from runners.protocol.oracle import judged
 from runners.protocol.paired import PairedTrials
 from runners.protocol.preflight import Ready, Unmeasurable
+from runners.protocol.profile import Profile
 from runners.protocol.trials import Told, Trials
 from runners.protocol.warmup import Warmth, warm_up
 
@@ -59,6 +60,7 @@ def measure(job: Job, desk: Desk) -> None:
         return
     trials = trials_of(readies, bench, cores, desk)
     say(judged(trials, trials.headline()), desk)
+    say(Profile(trials.ready, bench, cores, trials.seconds).run(), desk)
     if dtype != torch.float32 and job.shared.sampling.temperature == 0:
         # Batched and single forwards differ in half precision; whether the rule is lossless shows in float32 (methods: losslessness).
         del bench, trials

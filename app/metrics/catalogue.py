@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from app.discovery import values_of
-from app.domain.facts import RequestFact, TrialFact
+from app.domain.facts import CostFact, RequestFact, TrialFact
 from app.domain.spec import Load, Regime
 from app.metrics.base import Metric, Reading
 from app.metrics.frame import Frames, from_facts
@@ -33,8 +33,13 @@ def key_of(id: str, part: Mapping[str, str]) -> str:
 
 
 def points(
-    requests: Sequence[RequestFact], trials: Iterable[TrialFact] = (), *, sampled: bool = False, load: Load | None = None
+    requests: Sequence[RequestFact],
+    trials: Iterable[TrialFact] = (),
+    *,
+    sampled: bool = False,
+    load: Load | None = None,
+    costs: Iterable[CostFact] = (),
 ) -> dict[str, float | None]:
     """Bare values by id and part, for the toy and for tests. They carry no passport, so no report, page or export is made of them."""
-    frames = from_facts(requests, trials, sampled=sampled, load=load)
+    frames = from_facts(requests, trials, sampled=sampled, load=load, costs=costs)
     return {key_of(metric.id, reading.part): reading.pooled.point for metric, reading in readings(frames)}

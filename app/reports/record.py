@@ -37,4 +37,5 @@ def frames_of(record: RunRecord) -> Frames:
     """What every figure of a run is computed from."""
     spec = record.spec
     timed = record.preflight is not None and record.preflight.timed_controller
-    return from_facts(record.requests, record.trials, sampled=spec.sampling.temperature > 0, load=spec.load, timed_controller=timed)
+    sampled = spec.sampling.temperature > 0
+    return from_facts(record.requests, record.trials, sampled=sampled, load=spec.load, timed_controller=timed, costs=record.costs)

@@ -47,6 +47,11 @@ class Trials(ABC):
     def losslessness(self) -> Iterator[Told]:
         """All arms once at the run's own load; only their ids are read from it."""
 
+    @property
+    def seconds(self) -> float:
+        """What the headline's trials have taken so far."""
+        return self._seconds
+
     def requests(self, number: int) -> list[Request]:
         """What pass or pair `number` decodes: sampled answers draw with a seed of their own each time, greedy ones have no chance in them."""
         if self.ready.spec.sampling.temperature == 0:

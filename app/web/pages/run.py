@@ -10,7 +10,7 @@ from fastapi.responses import RedirectResponse, Response, StreamingResponse
 from fastapi.sse import format_sse_event
 
 from app.access.principal import Submitter
-from app.domain.estimate import Refusal
+from app.domain.estimate import Figure, Refusal
 from app.domain.status import FINAL, RunState
 from app.reports.figures import fertility, forest, lengths, positions, profiles, throughput, trials
 from app.reports.figures.base import Table
@@ -156,9 +156,15 @@ def tiles(summary: RunSummary, report: Report, locale: str) -> list[Tile]:
 
 
 def _note(report: Report, id: str, locale: str) -> str:
+    """What the costs of stages say beside a measured number: the speed-up that they foretell, the acceptance that they ask for."""
+    if id == report.headline:
+        foretold = find(report, "predicted_speedup", locale)
+        return gettext("predicted from costs: %(value)s", locale) % {"value": foretold.value} if foretold.value else ""
     if id != "acceptance_rate":
         return ""
-    bar = find(report, "break_even_acceptance", locale)
+    cell, bar = report.find("break_even_acceptance"), find(report, "break_even_acceptance", locale)
+    if isinstance(cell, Figure) and cell.pooled.point is not None and cell.pooled.point > 1:
+        return gettext("cannot pay at any acceptance", locale)
     return gettext("break-even %(value)s", locale) % {"value": bar.value} if bar.value else ""
 
 

@@ -255,8 +255,9 @@ def test_the_catalogue_is_in_order_and_complete() -> None:
         "acceptance_rate", "verified_per_position", "accepted_per_round", "tokens_per_round", "tokens_per_target_forward", "tokens_per_forward_all",
         "accepted_share", "acceptance_at", "acceptance_at_all_rounds", "acceptance_given_previous", "draft_coverage", "layer_passes_per_token",
         "speedup_end_to_end", "speedup_decode", "speedup_throughput", "throughput", "time_per_output_token", "delivery_gap", "ttft",
-        "acceptance_by_position", "acceptance_by_context", "window_speedup", "queueing", "max_stable_rate", "latency_ratio",
-        "request_latency", "fertility", "chars_per_round", "control_ratio",
+        "acceptance_by_position", "acceptance_by_context", "window_speedup",
+        "request_latency", "fertility", "chars_per_round", "control_ratio", "draft_cost", "verify_cost", "predicted_speedup", "break_even_acceptance",
+        "memory_overhead", "queueing", "max_stable_rate", "latency_ratio",
     } == set(METRICS)  # fmt: skip
 
 
