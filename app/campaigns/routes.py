@@ -14,9 +14,7 @@ Service = Annotated[Runs, Depends(runs_service)]
 CampaignId = Annotated[int, Path(description="A number that no campaign has is a 404, however large.")]
 
 
-@router.post(
-    "/campaigns", status_code=201, responses={200: {"model": CampaignOut, "description": "the campaign that this key made before"}}
-)
+@router.post("/campaigns", status_code=201, responses={200: {"model": CampaignOut, "description": "the campaign that this key made before"}})
 async def create(body: CampaignIn, principal: Submitter, runs: Service, response: Response, idempotency_key: Key = None) -> CampaignOut:
     """All runs or none; those that differ in drafter and controller alone are measured side by side."""
     campaign, created = await runs.submit_all(body.title, body.runs, principal=principal, idempotency_key=idempotency_key)
