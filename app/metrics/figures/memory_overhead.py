@@ -9,7 +9,7 @@ from app.metrics.costs import NO_PROFILE
 from app.metrics.frame import Frames
 from app.metrics.sums import missing
 
-UNREAD = plain("The system does not tell the high-water mark of memory.")
+UNREAD = plain("On this device the high-water mark of memory cannot be told apart by arm.")
 NO_INTERVAL = plain("No interval: a high-water mark is read once an arm.")
 PARTS: dict[str, Part] = {"peak_bytes": {}, "weight_bytes": {"of": "weights"}, "cache_bytes": {"of": "KV cache"}}
 
