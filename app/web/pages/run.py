@@ -27,6 +27,7 @@ from app.web import passport, progress
 from app.web.losslessness import output, partings
 from app.web.preferences import locale_of
 from app.web.render import HEADERS, fragment, page
+from app.web.why import why
 
 router = APIRouter(include_in_schema=False)
 POLL_SECONDS = 2.0
@@ -110,6 +111,7 @@ def view(summary: RunSummary, report: Report, locale: str, position: str) -> dic
         "progress": progress.show(summary, locale),
         "title": title(summary, report, locale),
         "tiles": tiles(summary, report, locale),
+        "why": why(report, locale),
         "passport": passport.compact(report, locale),
         "full_passport": passport.full(report, locale),
         "plots": [p for p in plots if final and (p.figure or p.empty)] if final else [],
