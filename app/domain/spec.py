@@ -13,6 +13,8 @@ Name = Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[A-Za-z0-9][
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=256)]
 # A trial is two passes of each arm, and answers that are drawn need at least four seeds (definitions § 3).
 PASSES, SEEDS = 2, 4
+# Prompts for each request at a time that a closed load needs: the edges of the steady window weigh as much as one generation of requests.
+GENERATIONS = 3
 Dtype = Literal["auto", "float32", "bfloat16", "float16"]
 # The three loads that are weighed by different pairs (definitions § 3): one request at a time, several of them, arrivals of their own.
 Regime = Literal["single", "closed", "open"]

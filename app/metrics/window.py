@@ -1,4 +1,8 @@
-"""The steady window of a trial under closed load: from the first refill to the empty queue (definitions § 3)."""
+"""The steady window of a trial under closed load: from the first refill until a slot first stays empty (definitions § 3).
+
+All slots are in use from its start to its end. It does not end with the last admission: answers of equal length come in generations, and a window
+that takes the last generation's prefills and none of its decoding makes plain look slower by up to a quarter (tests/test_simulated_engine.py).
+"""
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
@@ -10,11 +14,12 @@ from numpy.typing import NDArray
 
 from app.domain.facts import RequestFact
 from app.domain.sentence import Sentence, plain
-from app.domain.spec import Load
+from app.domain.spec import GENERATIONS, Load
 from app.metrics.terms import DONE, LEAST_SECONDS
 
 NUMBERS = ("seconds", "tokens", "characters", "words")
 WINDOW_COLUMNS = ["arm", "purpose", "trial", "order", "work", *NUMBERS, "why"]
+NOTHING = plain("Nothing was delivered in the steady window.")
 Array = NDArray[np.float64]
 
 
@@ -38,26 +43,27 @@ def _rows(requests: Sequence[RequestFact], concurrency: int) -> Iterator[dict[st
         why = _why_none(own, concurrency)
         measured = {} if why else _delivered(own, *_bounds(own, concurrency))
         if measured and measured["tokens"] == 0:
-            measured, why = {}, plain("Nothing was delivered in the steady window.")
+            measured, why = {}, NOTHING
         yield row | {"work": frozenset((fact.prompt, fact.seed) for fact in own), "why": why} | measured
 
 
 def _bounds(requests: Sequence[RequestFact], concurrency: int) -> tuple[float, float]:
-    """(start, end): the first admission after the slots were full, and the last one, after which nobody waits."""
-    sent = sorted(fact.sent_at for fact in requests)
-    return sent[concurrency], sent[-1]
+    """(start, end): the first admission after the slots were full, and the first ending behind which nobody waits."""
+    sent, last = sorted(fact.sent_at for fact in requests), sorted(fact.last_at for fact in requests)
+    return sent[concurrency], last[len(requests) - concurrency]
 
 
 def _why_none(requests: Sequence[RequestFact], concurrency: int) -> Sentence | None:
     n = len(requests)
     if any(fact.finish not in DONE for fact in requests):
         return plain("A request of the trial broke off, so it has no steady window.")
-    if n < 2 * concurrency:
-        return plain("%(requests)s in a trial are too few for a steady window; %(least)s are the least.", requests=n, least=2 * concurrency)
+    if n < GENERATIONS * concurrency:
+        least = GENERATIONS * concurrency
+        return plain("%(requests)s in a trial are too few for a steady window; %(least)s are the least.", requests=n, least=least)
     if not _closed(requests, concurrency):
         return plain("The requests of the trial did not come as under a closed load of %(load)s.", load=concurrency)
     start, end = _bounds(requests, concurrency)
-    return plain("The queue was empty at the first refill, so there is no steady window.") if end - start <= LEAST_SECONDS else None
+    return NOTHING if end - start <= LEAST_SECONDS else None
 
 
 def _closed(requests: Sequence[RequestFact], concurrency: int) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from collections.abc import Sequence as Many
 
 from app.domain.facts import ProgressFact, Purpose
-from runners.environment import Watch
+from runners.engine.sequence import Request
 from runners.protocol.bench import Seat
 from runners.protocol.order import williams
 from runners.protocol.trials import Told, Trials
@@ -28,6 +28,12 @@ class ClosedTrials(Trials):
     def units_per_block(self) -> int:
         return PAIRS * (1 + len(self.bench.arms))
 
+    def requests(self, number: int) -> list[Request]:
+        """The prompts of a pair in an order of the pair's own: which answers stand at the edges of the steady window is chance, and only chance that
+        differs from pair to pair can show in the interval."""
+        found = super().requests(number)
+        return random.Random(f"{self.ready.spec.sampling.seed}:order:{number}").sample(found, len(found))
+
     def _block(self, block: int, planned: int) -> Iterator[Told]:
         seats = self.bench.seats()
         for half, row in enumerate(halves(len(seats), self.ready.spec.sampling.seed, block)):
@@ -43,7 +49,7 @@ class ClosedTrials(Trials):
             self._report(ProgressFact(stage="losslessness", done=done + 1, total=len(seats)))
 
     def _run(self, seat: Seat, order: Many[Seat], purpose: Purpose, trial: int, block: int) -> Iterator[Told]:
-        watch = Watch(self.cores)
+        watch = self.watch()
         ran = self.bench.together(seat, self.requests(trial), self.ready.spec.load.concurrency)
         if ran is None:
             return

@@ -26,7 +26,7 @@ class PairedTrials(Trials):
             seats = self.bench.seats()
             places = orders(len(self.ready.requests), len(seats), self.ready.spec.sampling.seed, block, bool(second))
             order = [[seats[place] for place in row] for row in places]
-            watch, groups, before = Watch(self.cores), [], 0.0
+            watch, groups, before = self.watch(), [], 0.0
             for group in self.bench.groups(self.requests(block * PASSES + second), order, control_first=bool(second)):
                 groups.append(group)
                 now = self.bench.clock.now()
@@ -35,7 +35,7 @@ class PairedTrials(Trials):
             yield from self._read(groups, order, watch, "headline", block * PASSES + second, block)
 
     def losslessness(self) -> Iterator[Told]:
-        watch, groups, total, seats = Watch(self.cores), [], len(self.ready.requests), self.bench.seats()
+        watch, groups, total, seats = self.watch(), [], len(self.ready.requests), self.bench.seats()
         order = [seats] * total
         for group in self.bench.groups(self.ready.requests, order, control_first=None):
             groups.append(group)

@@ -10,7 +10,7 @@ import psutil
 import torch
 
 from app.domain.facts import PreflightFact
-from app.domain.spec import RunSpec
+from app.domain.spec import GENERATIONS, RunSpec
 from app.domain.tokenizer import TokenizerIdentity
 from runners.engine.sequence import Request
 from runners.environment import half_type
@@ -67,8 +67,8 @@ def _ids(text: str, tokenizer: Any, spec: RunSpec) -> list[int]:
 
 
 def check_load(spec: RunSpec, prompts: Many[Prompt]) -> None:
-    """A steady window runs from the first refill to the empty queue; with few prompts there is none."""
-    least = 2 * spec.load.concurrency
+    """A steady window runs from the first refill to the first idle slot; with few prompts its edges are all there is."""
+    least = GENERATIONS * spec.load.concurrency
     if spec.load.regime == "closed" and len(prompts) < least:
         raise Unmeasurable("few_prompts", f"{spec.load.concurrency} requests at a time need at least {least} prompts; these are {len(prompts)}.")
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from app.domain.facts import AnyFact, ProgressFact, Purpose, RequestFact, TrialFact
 from runners.engine.loop import Counters
 from runners.engine.sequence import Request
-from runners.environment import Quiet
+from runners.environment import Quiet, Watch
 from runners.protocol.bench import Bench, Outcome, Seat
 from runners.protocol.forecast import Forecast
 from runners.protocol.preflight import Ready
@@ -23,10 +23,19 @@ CONTROL_ORDER = 2
 class Trials(ABC):
     """A block holds each arm twice, in an order that cancels drift; how it does so is the load's matter."""
 
-    def __init__(self, readies: Mapping[int, Ready], bench: Bench, cores: list[int], tell: Callable[[int, AnyFact], None]) -> None:
-        """`readies` holds what pre-flight found for each run; all but drafter and controller is the same for all of them."""
+    def __init__(
+        self,
+        readies: Mapping[int, Ready],
+        bench: Bench,
+        cores: list[int],
+        tell: Callable[[int, AnyFact], None],
+        watch: Callable[[list[int]], Watch] = Watch,
+    ) -> None:
+        """`readies` holds what pre-flight found for each run; all but drafter and controller is the same for all of them. `watch` says how quiet
+        the cores were; a simulation has none."""
         self.ready = next(iter(readies.values()))
-        self.bench, self.cores, self.tell = bench, cores, tell
+        self.bench, self.tell = bench, tell
+        self._watch, self._cores = watch, cores
         self.reader = Reader(self.ready.tokenizer, self.ready.spec.language)
         self._prompts = {prompt.id: prompt for prompt in self.ready.prompts}
         self._done = 0
@@ -51,6 +60,10 @@ class Trials(ABC):
     def seconds(self) -> float:
         """What the headline's trials have taken so far."""
         return self._seconds
+
+    def watch(self) -> Watch:
+        """Begins to look at how quiet the measuring cores are."""
+        return self._watch(self._cores)
 
     def requests(self, number: int) -> list[Request]:
         """What pass or pair `number` decodes: sampled answers draw with a seed of their own each time, greedy ones have no chance in them."""

@@ -12,7 +12,7 @@ from starlette.datastructures import FormData
 
 from app.access.principal import Principal, Submitter
 from app.domain.catalogue import Part
-from app.domain.spec import RunSpec
+from app.domain.spec import GENERATIONS, RunSpec
 from app.errors import AppError
 from app.reports.format import counted, decimal
 from app.reports.loads import spoken
@@ -196,8 +196,8 @@ def lacking_for_speed(spec: RunSpec, prompts: int | None) -> str | None:
     """What a verdict on speed would lack (definitions § 4); None where it may come."""
     if spec.load.regime == "single":
         return mark("no verdict on speed: fewer than 8 prompts") if prompts is not None and prompts < FEWEST_PROMPTS else None
-    if spec.load.regime == "closed" and prompts is not None and prompts < 2 * spec.load.concurrency:
-        return mark("no verdict on speed: fewer than two prompts for each request at a time")
+    if spec.load.regime == "closed" and prompts is not None and prompts < GENERATIONS * spec.load.concurrency:
+        return mark("no verdict on speed: fewer than three prompts for each request at a time")
     return mark("no verdict on speed: fewer than 4 trial pairs") if PAIRS_PER_BLOCK * spec.trials < FEWEST_TRIAL_PAIRS else None
 
 

@@ -22,13 +22,14 @@ def plain_request(name: str, sent: float, ends: tuple[float, ...], **over: objec
 
 
 def two_slots(speed: float = 1.0, **over: object) -> list[RequestFact]:
-    """Five prompts over two slots. The window runs from 2 (the third comes) to 4 (the last comes) and holds 2 + 3 + 1 tokens."""
+    """Six prompts over two slots. The window runs from 2 (the third comes) to 6 (a slot stays empty) and holds 2 + 3 + 2 + 3 + 1 tokens."""
     rows = [
         ("01", 0.0, (0.5, 1.0, 2.0)),
         ("02", 0.1, (1.0, 2.5, 3.0)),
         ("03", 2.0, (2.5, 3.0, 3.5)),
         ("05", 3.0, (4.0, 5.0)),
-        ("06", 4.0, (4.5, 6.0)),
+        ("06", 3.5, (4.0, 4.5, 6.0)),
+        ("07", 5.0, (5.5, 6.5)),
     ]
     return [plain_request(name, sent / speed, tuple(end / speed for end in ends), **over) for name, sent, ends in rows]
 
@@ -40,7 +41,7 @@ def as_speculative(facts: list[RequestFact], **over: object) -> list[RequestFact
 def test_tokens_of_the_steady_window_by_hand() -> None:
     """Steps at the window's start are not in it, steps at its end are; what began before counts from there on."""
     (row,) = windows(two_slots(), Load(concurrency=2)).to_dict("records")
-    assert (row["seconds"], row["tokens"], row["characters"], row["words"]) == (2.0, 6.0, 60.0, 6.0)
+    assert (row["seconds"], row["tokens"], row["characters"], row["words"]) == (4.0, 11.0, 110.0, 11.0)
     assert row["why"] is None
 
 
@@ -55,22 +56,34 @@ def test_the_window_of_one_at_a_time_is_none() -> None:
         (lambda facts: [*facts[:-1], facts[-1].model_copy(update={"finish": "error"})], "broke off"),
         (lambda facts: [facts[0], facts[1], *(fact.model_copy(update={"sent_at": 0.4}) for fact in facts[2:])], "closed load"),
         (lambda facts: [facts[0], facts[1].model_copy(update={"sent_at": 2.2}), *facts[2:]], "closed load"),
-        (lambda facts: [fact.model_copy(update={"sent_at": min(fact.sent_at, 3.0)}) for fact in facts[:4]], "None"),
+        (lambda facts: facts, "None"),
     ],
 )
 def test_why_there_is_no_window(change: Callable[[list[RequestFact]], list[RequestFact]], words: str) -> None:
-    """Fewer than 2c requests, a request that broke off, three requests in two slots, a slot left empty: none is a closed load's throughput."""
+    """Fewer than 3c requests, a request that broke off, three requests in two slots, a slot left empty: none is a closed load's throughput."""
     (row,) = windows(change(two_slots()), Load(concurrency=2)).to_dict("records")
     assert words in str(row["why"])
     assert (row["why"] is None) == (row["seconds"] == row["seconds"])
 
 
-def test_a_queue_that_is_empty_at_the_first_refill_gives_none() -> None:
-    """All prompts but the slots' own come at one moment: there is no time to divide by."""
-    ends = (1.0, 2.0)
-    facts = [plain_request(name, 0.0 if i < 2 else 2.0, ends if i < 2 else (3.0, 4.0)) for i, name in enumerate(("01", "02", "03", "05"))]
+def test_a_window_without_time_gives_none() -> None:
+    """All that comes after the slots' own is over in no time: there is nothing to divide by."""
+    facts = [plain_request(f"0{i}", 0.0, (1.0, 2.0)) for i in range(2)] + [plain_request(f"0{i}", 2.0, (2.0,)) for i in range(2, 6)]
     (row,) = windows(facts, Load(concurrency=2)).to_dict("records")
-    assert "no steady window" in row["why"].text
+    assert "Nothing was delivered" in row["why"].text
+
+
+def test_answers_in_step_lose_no_generation() -> None:
+    """Answers of equal length end together: 4 slots, 3 generations of a prefill each and 10 steps. A window up to the last admission would hold
+    the third generation's prefills and none of its steps."""
+    facts, at = [], 0.0
+    for generation in range(3):
+        for slot in range(4):
+            ends = tuple(at + 0.5 * (slot + 1) if step == 0 else at + 2.0 + 0.1 * step for step in range(11))
+            facts.append(plain_request(f"{4 * generation + slot:02}", at + 0.5 * slot, ends))
+        at = facts[-1].last_at
+    (row,) = windows(facts, Load(concurrency=4)).to_dict("records")
+    assert row["tokens"] / row["seconds"] == pytest.approx(44 / 3.0)
 
 
 def frames(blocks: int = 4, void: int | None = None, *, speed: float = 1.5) -> Frames:
@@ -128,11 +141,11 @@ def test_only_the_same_work_in_either_place_is_a_pair(over: dict[str, object]) -
 
 
 def test_throughput_under_load_is_that_of_all_slots() -> None:
-    """Σ seconds of overlapping requests would halve it: two slots deliver 6 tokens in 2 seconds here."""
+    """Σ seconds of overlapping requests would halve it: two slots deliver 11 tokens in 4 seconds here."""
     facts, rows = two_slots(trial=0), [trial_fact(arm="plain", trial=0, block=0)]
     found = points(facts, rows, load=Load(concurrency=2))
-    assert (found["throughput[plain,tokens]"], found["throughput[plain,characters]"]) == (pytest.approx(3.0), pytest.approx(30.0))
-    assert points(facts, rows)["throughput[plain,tokens]"] == pytest.approx(13 / 10.4)
+    assert (found["throughput[plain,tokens]"], found["throughput[plain,characters]"]) == (pytest.approx(2.75), pytest.approx(27.5))
+    assert points(facts, rows)["throughput[plain,tokens]"] == pytest.approx(16 / 12.4)
 
 
 def test_under_load_single_requests_make_no_pairs() -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from app.domain.estimate import Absent, Figure
 from app.domain.status import RunState
-from app.metrics.catalogue import METRICS
+from app.metrics.catalogue import of_load
 from app.reports.build import build
 from app.reports.compare import compare
 from app.reports.format import say
@@ -60,7 +60,7 @@ def test_too_few_prompts_for_a_window_are_said() -> None:
     report = build(load_record(prompts=7))
     cell = report.find("speedup_throughput")
     assert isinstance(cell, Absent)
-    assert say(cell.reason) == f"7{NB}requests in a trial are too few for a steady window; 8 are the least."
+    assert say(cell.reason) == f"7{NB}requests in a trial are too few for a steady window; 12 are the least."
     assert report.verdict.causes[0] == "no interval"
 
 
@@ -111,7 +111,7 @@ def test_one_at_a_time_lists_no_throughput_speedup() -> None:
         record(prompts=8).model_copy(update={"preflight": None}),
         RunRecord(run=3, state=RunState.QUEUED, spec=run_spec()),
     ):
-        assert {cell.id for cell in build(base).cells} == set(METRICS) - {"speedup_throughput", "latency_ratio", "queueing", "max_stable_rate"}
+        assert {cell.id for cell in build(base).cells} == {metric.id for metric in of_load("single")}
 
 
 def test_trial_pairs_of_two_runs_are_not_contrasted() -> None:

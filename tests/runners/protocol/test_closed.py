@@ -35,8 +35,8 @@ class Ready:
 
     def __init__(self, trials: int) -> None:
         self.spec = spec("ngram").model_copy(update={"trials": trials, "load": spec().load.model_copy(update={"concurrency": CONCURRENCY})})
-        self.prompts = select(load("parallel-v1"), "en", None, 8)
-        self.requests = [r.__class__(p.id, r.ids) for r, p in zip(prompts(8), self.prompts, strict=True)]
+        self.prompts = select(load("parallel-v1"), "en", None, 9)
+        self.requests = [r.__class__(p.id, r.ids) for r, p in zip(prompts(9), self.prompts, strict=True)]
         self.tokenizer = Words()
 
 
@@ -68,7 +68,7 @@ def test_requests_of_a_trial_share_their_order_and_the_slots_fill(facts: list[An
     requests = [f for f in facts if isinstance(f, RequestFact) and f.purpose == "headline"]
     for key in {(f.trial, f.arm) for f in requests}:
         own = [f for f in requests if (f.trial, f.arm) == key]
-        assert len(own) == 8
+        assert len(own) == 9
         assert len({f.order for f in own}) == 1
         admitted = sorted(f.sent_at for f in own)
         first_done = min(f.last_at for f in own)
@@ -105,5 +105,5 @@ def test_orders_take_turns() -> None:
 
 
 def test_too_few_prompts_for_a_steady_window_are_refused() -> None:
-    with pytest.raises(Unmeasurable, match="at least 6 prompts"):
-        check_load(Ready(1).spec, select(load("parallel-v1"), "en", None, 5))
+    with pytest.raises(Unmeasurable, match="at least 9 prompts"):
+        check_load(Ready(1).spec, select(load("parallel-v1"), "en", None, 8))

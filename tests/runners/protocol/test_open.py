@@ -124,10 +124,10 @@ def test_both_arms_of_a_pair_share_their_arrivals_and_pairs_do_not(facts: list[A
         for arm in ("plain", "speculative"):
             own = [f for f in facts if isinstance(f, RequestFact) and (f.trial, f.arm) == (trial, arm)]
             planned[trial, arm] = tuple(sorted((f.planned_at, f.prompt) for f in own))
-            assert len({f.prompt for f in own}) == len(own) == 8
+            assert len({f.prompt for f in own}) == len(own) == 9
     assert all(planned[trial, "plain"] == planned[trial, "speculative"] for trial in range(4))
     assert len({planned[trial, "plain"] for trial in range(4)}) == 4
-    assert [at for at, _ in planned[0, "plain"]] == arrivals(8, 2.0, 1.0, f"{spec().sampling.seed}:0")
+    assert [at for at, _ in planned[0, "plain"]] == arrivals(9, 2.0, 1.0, f"{spec().sampling.seed}:0")
 
 
 def test_blocks_are_those_of_trial_pairs(facts: list[Any]) -> None:

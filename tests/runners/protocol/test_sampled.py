@@ -67,5 +67,5 @@ def test_the_facts_make_a_report_of_drawn_answers(facts: list[Any]) -> None:
     assert isinstance(cell, Figure), cell
     own = [fact for fact in found if fact.arm == "speculative"]
     assert cell.pooled.point == sum(f.verified for f in own) / sum(f.drafted for f in own)
-    assert cell.pooled.n == len({f.prompt for f in own}) == 8
+    assert cell.pooled.n == len({f.prompt for f in own}) == 9
     assert report.losslessness == ()

@@ -18,6 +18,7 @@ from runners.protocol.trials import Told, Trials
 from runners.protocol.warmup import warm_up
 from tests.models import prompts, spec, tiny
 from tests.runners.protocol.test_closed import Ready
+from tests.simulated import NoWatch
 
 RUNS = {0: spec("ngram"), 1: spec("layerskip", {"exit_layer": 2}), 2: spec("layerskip", {"exit_layer": 4}, length=2)}
 
@@ -33,7 +34,8 @@ def trials_of(concurrency: int, wanted: Callable[[int], bool] = lambda _: True) 
     control = Control(target, rules, clock) if concurrency == 1 else None
     bench = Bench(target, chosen, rules, clock, wanted, control)
     kind: type[Trials] = PairedTrials if concurrency == 1 else ClosedTrials
-    return kind(readies, bench, [0], lambda _run, _fact: None)
+    watch: Any = NoWatch
+    return kind(readies, bench, [0], lambda _run, _fact: None, watch)
 
 
 @pytest.fixture(scope="module", params=[1, 3])
@@ -50,7 +52,7 @@ def test_every_run_has_a_plain_and_a_speculative_arm_of_its_own(told: list[Told]
     for run, asked in RUNS.items():
         plain, speculative = requests(told, run, "plain"), requests(told, run, "speculative")
         assert {(f.prompt, f.trial) for f in plain} == {(f.prompt, f.trial) for f in speculative}
-        assert len(speculative) == 8 * 4
+        assert len(speculative) == 9 * 4
         longest = int(asked.controller.params.get("length", 4))
         assert {f.longest_draft for f in speculative} == {longest}
         assert {(f.prompt, f.output_digest) for f in plain} == {(f.prompt, f.output_digest) for f in speculative}
@@ -106,7 +108,7 @@ def test_nobody_wanted_ends_the_measurement() -> None:
 def test_warm_up_speaks_of_each_run_apart(concurrency: int) -> None:
     """Catches drafts of one run that make another look active."""
     trials = trials_of(concurrency)
-    found = warm_up(trials.bench, prompts(8), concurrency, limit=0.0)
+    found = warm_up(trials.bench, prompts(9), concurrency, limit=0.0)
     assert set(found) == set(RUNS)
     assert found[1].drafted > 0
     assert {"plain", "speculative"} <= set(found[0].fact.medians)
