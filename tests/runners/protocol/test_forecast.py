@@ -5,9 +5,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from app.metrics.catalogue import readings
+from app.reports.record import RunRecord, frames_of
 from app.statistics.pairs import speedup, throughput_speedup
-from runners.protocol.forecast import by_prompts, by_trial_pairs
+from runners.protocol.forecast import Forecast, by_prompts, by_trial_pairs
+from tests import factories
 from tests.app.statistics.simulate import paired_seconds
+from tests.factories_load import load_record
+from tests.factories_open import open_record
 
 
 def width(estimate: Any) -> float:
@@ -54,3 +59,23 @@ def test_there_is_no_width_where_there_will_be_no_interval() -> None:
     assert by_trial_pairs(source.normal(0, 1, 3), 8) is None
     assert by_trial_pairs(np.full(4, 0.2), 8) is None
     assert by_prompts(np.full((2, 8), 0.2), 4) is None
+
+
+@pytest.mark.parametrize(
+    ("record", "headline"),
+    [(factories.record(passes=6), "speedup_end_to_end"), (load_record(), "speedup_throughput"), (open_record(), "latency_ratio")],
+    ids=["single", "closed", "open"],
+)
+def test_the_last_block_foretells_what_the_report_says(record: RunRecord, headline: str) -> None:
+    """Catches times, windows or pairs of a forecast that are not those of the figures, in each load. At load 1 a mean of logs stands for a log of
+    means, which is the same but for a tenth."""
+    frames, load = frames_of(record), record.spec.load
+    found = width(next(reading.pooled for metric, reading in readings(frames) if metric.id == headline and not reading.part))
+    forecast, blocks = Forecast(load.regime, load.concurrency), {(trial.arm, trial.trial): trial.block for trial in record.trials}
+    told = []
+    for block in sorted(set(blocks.values())):
+        forecast.add([fact for fact in record.requests if blocks.get((fact.arm, fact.trial)) == block])
+        told.append(forecast.half_width(0))
+    assert len(told) == 3
+    assert told[0] is None
+    assert told[-1] == pytest.approx(found, rel=0.1 if load.regime == "single" else 1e-9)
