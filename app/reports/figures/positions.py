@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from app.domain.estimate import Cell, Figure
+from app.reports.figures._ends import end_labels, few, reach
 from app.reports.figures.base import (
     Plot,
     Table,
@@ -13,7 +14,6 @@ from app.reports.figures.base import (
     dash_of,
     draw,
     interval,
-    label,
     mark,
     safe,
     scatter,
@@ -105,34 +105,11 @@ def _figure(
         )  # fmt: skip
         if len(drawn) > 1:
             ends.append((name, x[-1], points[-1]))
-    axis = {"tickmode": "array", "tickvals": positions, "ticktext": [str(p) for p in positions], "range": _range(positions, ends, _WIDE)}
-    layout = {"xaxis": axis, "yaxis": share_axis(locale), "annotations": _end_labels(ends), "height": _HEIGHT}
-    narrow = _few(positions)
-    over = {"tickvals": narrow, "ticktext": [str(p) for p in narrow], "range": _range(positions, ends, _NARROW)}
+    axis = {"tickmode": "array", "tickvals": positions, "ticktext": [str(p) for p in positions], "range": reach(positions[-1], ends, _WIDE)}
+    layout = {"xaxis": axis, "yaxis": share_axis(locale), "annotations": end_labels(ends, _HEIGHT), "height": _HEIGHT}
+    narrow = few(positions)
+    over = {"tickvals": narrow, "ticktext": [str(p) for p in narrow], "range": reach(positions[-1], ends, _NARROW)}
     return draw(traces, layout, locale), {"xaxis": over}
-
-
-def _end_labels(ends: list[tuple[str, float, float]]) -> list[dict[str, Any]]:
-    """Names at the ends of their lines, at least one line of text apart."""
-    found: list[dict[str, Any]] = []
-    least = 0.0
-    for name, x, y in sorted(ends, key=lambda end: end[2]):
-        least = max(y, least)
-        found.append(label(safe(name), x, least, xanchor="left", xshift=12))
-        least += 18 / _HEIGHT * 1.3
-    return found
-
-
-def _few(positions: list[int]) -> list[int]:
-    """At most four ticks for a phone."""
-    step = max(1, -(-len(positions) // 4))
-    return positions[::step]
-
-
-def _range(positions: list[int], ends: list[tuple[str, float, float]], width: int) -> list[float]:
-    """Room for the longest name behind the last position, in a plot of `width` pixels."""
-    text = max((7 * len(name) + 24 for name, _, _ in ends), default=0)
-    return [0.6, positions[-1] + 0.4 + positions[-1] * text / max(width - text, 1)]
 
 
 def _rounds(by: dict[str, Cell]) -> int | None:

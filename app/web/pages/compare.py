@@ -11,7 +11,7 @@ from fastapi.responses import Response
 from app.comparisons.service import Comparisons, comparisons_service
 from app.comparisons.service import ids as named
 from app.domain.status import FINAL
-from app.reports.figures import fertility, forest, lengths, positions, profiles, throughput
+from app.reports.figures import along, fertility, forest, lengths, positions, profiles, throughput
 from app.reports.figures.base import Table
 from app.reports.format import say
 from app.reports.report import Comparison, Report
@@ -82,6 +82,7 @@ def view(found: Comparison, ids: Sequence[int], position: str, locale: str) -> d
         profiles.build(reports, locale, found.contrasts),
         positions.build(reports, locale, position),
         lengths.build(reports, locale),
+        along.build(reports, locale),
         fertility.build(reports, locale, found.contrasts),
         throughput.build(reports, locale),
     ]

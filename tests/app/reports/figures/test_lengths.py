@@ -89,7 +89,9 @@ def test_what_may_not_be_shown_is_not_shown(why: str) -> None:
 
 def test_a_run_that_drafted_nothing_says_so() -> None:
     made = record()
-    none = {"drafted": 0, "verified": 0, "accepted": 0, "rounds": 0, "round_drafted": (), "round_verified": (), "round_depth": (), "round_slots": ()}
+    none = {"drafted": 0, "verified": 0, "accepted": 0, "rounds": 0} | dict.fromkeys(
+        ("round_drafted", "round_verified", "round_depth", "round_slots", "round_step"), ()
+    )
     requests = [
         f.model_copy(
             update=none | {"undrafted": f.emitted - 1, "step_tokens": (1,) * f.emitted, "step_end": tuple(f.first_at for _ in range(f.emitted))}
