@@ -41,5 +41,8 @@ check: $(STAMP) ## ruff, mypy, import arrows, schema against migrations
 	$(BIN)/lint-imports
 	BEZMEN_DATA=$$(mktemp -d /tmp/bezmen-check.XXXXXX) sh -c '$(BIN)/bezmen db check; status=$$?; rm -rf "$$BEZMEN_DATA"; exit $$status'
 
+bench: $(STAMP) ## coverage of the intervals by simulation over a grid of runs (minutes); writes app/statistics/coverage.json
+	$(BIN)/python -m tests.app.statistics.grid
+
 clean: ## remove the virtual environment
 	rm -rf $(VENV)

@@ -8,6 +8,7 @@ from fastapi.responses import Response
 from app.metrics.catalogue import METRICS
 from app.reports.translate import gettext
 from app.reports.words import mark, name_of
+from app.web.coverage import coverage
 from app.web.preferences import locale_of
 from app.web.render import page
 
@@ -32,7 +33,7 @@ class Entry:
 
 @router.get("/methodology")
 async def methodology(request: Request) -> Response:
-    return page(request, "methodology.html", entries=entries(locale_of(request)))
+    return page(request, "methodology.html", entries=entries(locale_of(request)), coverage=coverage(locale_of(request)))
 
 
 def entries(locale: str) -> list[Entry]:
