@@ -16,6 +16,7 @@ from app.reports.lengths import length_rows
 from app.reports.losslessness import losslessness
 from app.reports.machine import hardware_digest
 from app.reports.notes import notes
+from app.reports.peak import peak_of
 from app.reports.prompts import prompt_rows
 from app.reports.record import RunRecord, frames_of
 from app.reports.report import Gate, Losslessness, Report
@@ -47,6 +48,7 @@ def build(record: RunRecord, family: Family = ALONE) -> Report:
         cells=tuple(shown),
         prompts=tuple(prompt_rows(record, frames, chosen, refused=refusing(run_gates) is not None)) if passport and record.state in FINAL else (),
         lengths=tuple(length_rows(record, frames)) if passport and record.state in FINAL and refusing(run_gates) is None else (),
+        peak=peak_of(frames) if passport and record.state in FINAL and refusing(run_gates) is None else None,
         trials=_trials(record, run_gates),
         warmup=record.warmup,
         environment=record.environment,
