@@ -56,11 +56,11 @@ def _ends(frames: Frames, requests: pd.DataFrame) -> pd.DataFrame:
     return rows[["trial", "prompt"]].assign(place=sums["tokens"], at=sums["gap"])
 
 
-def _of_prompt(prompt: str, own: pd.DataFrame, ours: pd.DataFrame) -> Iterator[tuple[str, int, int, float]]:
+def _of_prompt(prompt: str, own: pd.DataFrame, others: pd.DataFrame) -> Iterator[tuple[str, int, int, float]]:
     """Passes repeat the same steps, so a window's seconds are their median in either arm."""
     bounds = _bounds(own[own["trial"] == own["trial"].iloc[0]]["place"].to_numpy())
     for begin, end in bounds:
-        taken, without = _seconds(own, begin, end), _seconds(ours[ours["prompt"] == prompt], begin, end)
+        taken, without = _seconds(own, begin, end), _seconds(others[others["prompt"] == prompt], begin, end)
         if taken is not None and without is not None:
             yield prompt, int(begin) + 1, int(end), without / taken
 

@@ -12,7 +12,7 @@ from fastapi.sse import format_sse_event
 from app.access.principal import Submitter
 from app.domain.estimate import Figure, Refusal
 from app.domain.status import FINAL, RunState
-from app.reports.figures import along, fertility, forest, lengths, positions, profiles, spans, throughput, trials
+from app.reports.figures import along, fertility, forest, latency, lengths, positions, profiles, spans, throughput, trials
 from app.reports.figures.base import Table
 from app.reports.format import decimal, duration, number, say
 from app.reports.loads import brief
@@ -104,6 +104,7 @@ def view(summary: RunSummary, report: Report, locale: str, position: str) -> dic
         profiles.build([report], locale),
         fertility.build([report], locale),
         throughput.build([report], locale),
+        latency.build([report], locale),
         trials.build(report, locale),
     ]
     return {
