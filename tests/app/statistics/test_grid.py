@@ -31,7 +31,7 @@ def test_four_at_a_time_cover(pairs: int, noise: float) -> None:
 
 
 def test_noise_of_one_arm_alone_is_not_covered_at_load_1() -> None:
-    """The negative control, and a limit: what slows one arm for a whole pass and not its neighbour cannot be told from that arm's speed."""
+    """The negative control, and a limit: what slows one arm for a whole pass is alike for all prompts, and t over prompts is blind to it."""
     found, _ = single(np.random.default_rng(1), SIMULATIONS, Cell(1, 24, 4, 0.1), one_arm=True)
     assert coverage(found, EFFECT) < 0.8
 
