@@ -75,7 +75,7 @@ def choose(spec: RunSpec) -> Chosen:
         raise UnknownPart(f"verifier {verifier.name} checks greedy decoding only; set sampling.temperature to 0 or choose rejection")
     if controller.stops_drafts and not drafter.knows_confidence:
         raise UnknownPart(
-            f"controller {controller.name} ends drafts by the drafter's own probability, and drafter {drafter.name} has none; choose another controller"
+            f"controller {controller.name} ends drafts by the drafter's own probability, and {drafter.name} has none; choose another controller"
         )
     return Chosen(drafter, drafter_params, controller, controller_params, verifier(verifier_params), law)
 
