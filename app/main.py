@@ -22,6 +22,7 @@ from app.errors import DatabaseUnavailable
 from app.queue.sweeper import Sweeper
 from app.runners_registry.routes import router as runners_router
 from app.runners_registry.service import Registry
+from app.runs.campaigns import Campaigns
 from app.runs.routes import router as runs_router
 from app.runs.service import Runs
 from app.settings import Settings
@@ -130,6 +131,7 @@ def _furnish(app: FastAPI, settings: Settings, database: Database, notifications
     app.state.access = Access(database)
     app.state.registry = registry
     app.state.runs = runs
+    app.state.campaigns = Campaigns(database, registry, runs, queued_per_token=settings.queued_per_token)
     app.state.comparisons = Comparisons(runs)
     app.state.attempts = Attempts(
         database, registry, notifications, lease_seconds=settings.lease_seconds, beat_seconds=settings.beat_seconds

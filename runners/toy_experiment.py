@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 import torch
 
-from app.domain.facts import Arm, RequestFact, digest_of
+from app.domain.bounds import Arm
+from app.domain.facts import RequestFact, digest_of
 from app.domain.value import Value
 from runners.clock import Clock
 from runners.controllers.base import Controller

@@ -11,7 +11,8 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.attempts.completeness import Pass, Seen
-from app.domain.facts import AnyFact, CostFact, DivergenceFact, EnvironmentFact, PreflightFact, ProgressFact, RequestFact, TrialFact, WarmupFact
+from app.domain.facts import AnyFact, EnvironmentFact, PreflightFact, ProgressFact, RequestFact, TrialFact, WarmupFact
+from app.domain.observations import CostFact, DivergenceFact
 from app.domain.spec import RunSpec
 from app.domain.tokenizer import TokenizerIdentity
 from app.errors import InvalidInput

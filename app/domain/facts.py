@@ -12,20 +12,15 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, TypeAdapter, model_validator
 
+from app.domain.bounds import Arm, Count, Purpose, Seconds, Share, Short, Small
 from app.domain.counts import Counts
+from app.domain.observations import CostFact, DivergenceFact
 from app.domain.tokenizer import TokenizerIdentity
 from app.domain.value import Value
 
-Count = Annotated[int, Field(ge=0, le=10**9)]
-Seconds = Annotated[float, Field(ge=0, le=10**7)]
-Share = Annotated[float, Field(ge=0, le=1)]
-Short = Annotated[str, Field(max_length=256)]
-Small = Annotated[int, Field(ge=0, le=32767)]
 MAX_ROUNDS = 20_000
 TOLERANCE = 1e-6
 
-Arm = Literal["plain", "speculative", "control"]
-Purpose = Literal["headline", "losslessness", "profile"]
 Finish = Literal["eos", "length", "stop", "cancelled", "error"]
 
 
@@ -180,47 +175,6 @@ class TrialFact(Value):
     peak_bytes: Annotated[int, Field(ge=0, le=2**50)] | None = None
     weight_bytes: Annotated[int, Field(ge=0, le=2**50)] | None = None
     cache_bytes: Annotated[int, Field(ge=0, le=2**50)] | None = None
-
-
-class CostFact(Value):
-    """Seconds that one stage took, an entry an occurrence, from trials that do nothing but measure stages: a plain decode step (`step`), a
-    proposal of `tokens` drafts a sequence (`draft`), or the forward that verifies them (`verify`), with `sequences` sequences in the batch."""
-
-    kind: Literal["cost"] = "cost"
-    stage: Literal["step", "draft", "verify"]
-    sequences: Annotated[int, Field(ge=1, le=256)]
-    tokens: Small
-    seconds: Annotated[tuple[Seconds, ...], Field(min_length=1, max_length=4096)]
-
-
-class DivergenceFact(Value):
-    """Where one speculative answer first parts from plain's, and whether that is numerics. `gap` is how far the lower of the two tokens lies below
-    the largest logit there, by a plain forward over the shared text: a `tie` where it is at most `tolerance`. A token is None, and so is `gap`, where
-    an answer ends and the other goes on."""
-
-    kind: Literal["divergence"] = "divergence"
-    purpose: Purpose
-    trial: Count
-    prompt: Short
-    seed: Count
-    position: Count
-    judgement: Literal["tie", "violation"]
-    gap: Annotated[float, Field(ge=0, le=10**9)] | None
-    tolerance: Annotated[float, Field(ge=0, le=10**9)]
-    plain_token: Count | None
-    speculative_token: Count | None
-    plain_text: Annotated[str, Field(max_length=400)] | None = None
-    speculative_text: Annotated[str, Field(max_length=400)] | None = None
-
-    @model_validator(mode="after")
-    def _judged_by_its_gap(self) -> Self:
-        if self.plain_token == self.speculative_token:
-            raise ValueError("answers that part do not go on with the same token")
-        if (self.gap is None) != (self.plain_token is None or self.speculative_token is None):
-            raise ValueError("a gap lies between two tokens")
-        if (self.judgement == "tie") != (self.gap is not None and self.gap <= self.tolerance):
-            raise ValueError(f"a gap of {self.gap} at a tolerance of {self.tolerance} is no {self.judgement}")
-        return self
 
 
 class EnvironmentFact(Value):

@@ -4,7 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from app.discovery import values_of
-from app.domain.facts import CostFact, RequestFact, TrialFact
+from app.domain.facts import RequestFact, TrialFact
+from app.domain.observations import CostFact
 from app.domain.spec import Load, Regime
 from app.metrics.base import Metric, Reading
 from app.metrics.frame import Frames, from_facts

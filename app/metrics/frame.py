@@ -12,7 +12,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from app.domain.counts import Counts
-from app.domain.facts import CostFact, RequestFact, TrialFact
+from app.domain.facts import RequestFact, TrialFact
+from app.domain.observations import CostFact
 from app.domain.spec import Load
 from app.metrics.window import windows
 

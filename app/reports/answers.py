@@ -3,7 +3,8 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from app.domain.facts import Arm, Purpose, RequestFact
+from app.domain.bounds import Arm, Purpose
+from app.domain.facts import RequestFact
 from app.metrics.terms import DONE
 
 FEWEST_LETTERS = 40

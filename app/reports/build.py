@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 
+from app.domain.bounds import Purpose
 from app.domain.estimate import Cell, Figure
-from app.domain.facts import Purpose, RequestFact, TrialFact
+from app.domain.facts import RequestFact, TrialFact
 from app.domain.passport import Passport, issue
 from app.domain.sentence import Quantity, Sentence, plain
 from app.domain.status import FINAL, RunState

@@ -2,7 +2,9 @@
 
 from collections.abc import Sequence
 
-from app.domain.facts import DivergenceFact, Purpose, RequestFact
+from app.domain.bounds import Purpose
+from app.domain.facts import RequestFact
+from app.domain.observations import DivergenceFact
 from app.reports.answers import of_arm
 from app.reports.report import Losslessness
 

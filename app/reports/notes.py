@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from app.domain.facts import DivergenceFact
+from app.domain.observations import DivergenceFact
 from app.domain.sentence import Quantity, Sentence, plain
 from app.domain.spec import Regime
 from app.metrics.frame import Frames

@@ -1,7 +1,8 @@
 """Everything that was asked and seen of one run: the only input of a report."""
 
 from app.domain.estimate import Estimate
-from app.domain.facts import CostFact, DivergenceFact, EnvironmentFact, FinishFact, PreflightFact, RequestFact, TrialFact, WarmupFact
+from app.domain.facts import EnvironmentFact, FinishFact, PreflightFact, RequestFact, TrialFact, WarmupFact
+from app.domain.observations import CostFact, DivergenceFact
 from app.domain.spec import RunSpec
 from app.domain.status import RunState
 from app.domain.value import Value

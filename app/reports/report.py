@@ -3,7 +3,8 @@
 from typing import Literal
 
 from app.domain.estimate import Cell, Estimate
-from app.domain.facts import DivergenceFact, EnvironmentFact, TrialFact, WarmupFact
+from app.domain.facts import EnvironmentFact, TrialFact, WarmupFact
+from app.domain.observations import DivergenceFact
 from app.domain.passport import Passport
 from app.domain.sentence import Sentence
 from app.domain.spec import RunSpec

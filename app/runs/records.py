@@ -10,7 +10,8 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.domain.estimate import Cell, Figure, Refusal
-from app.domain.facts import CostFact, DivergenceFact, EnvironmentFact, FinishFact, PreflightFact, RequestFact, TrialFact, WarmupFact
+from app.domain.facts import EnvironmentFact, FinishFact, PreflightFact, RequestFact, TrialFact, WarmupFact
+from app.domain.observations import CostFact, DivergenceFact
 from app.domain.spec import RunSpec
 from app.domain.status import FINAL, RunState
 from app.reports.record import Kin, RunRecord

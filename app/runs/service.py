@@ -15,9 +15,9 @@ from app.domain.estimate import Absent, Figure, Refusal
 from app.domain.facts import ProgressFact
 from app.domain.spec import RunSpec
 from app.domain.status import FINAL, RunState
-from app.errors import Conflict, DatabaseUnavailable, InvalidInput, NotFound, TooMany, did_you_mean, pointer
+from app.errors import Conflict, DatabaseUnavailable, NotFound, TooMany, did_you_mean
 from app.metrics.catalogue import METRICS
-from app.queue import labels, leases
+from app.queue import leases
 from app.reports.build import build
 from app.reports.format import say
 from app.reports.record import RunRecord
@@ -26,6 +26,7 @@ from app.runners_registry.schemas import KnownRunner
 from app.runners_registry.service import Registry, why_waits
 from app.runs import records, store
 from app.runs.analysis import analysis
+from app.runs.keys import same
 from app.runs.schemas import EventOut, FigureOut, RunFilter, RunPage, RunSummary
 from app.storage.database import Database
 from app.storage.notifications import Notifications
@@ -38,16 +39,8 @@ class NoSuchRun(NotFound):
     """There is no such run"""
 
 
-class NoSuchCampaign(NotFound):
-    """There is no such campaign"""
-
-
 class NoSuchFigure(NotFound):
     """There is no such figure"""
-
-
-class KeyReused(InvalidInput):
-    """This Idempotency-Key has been used for another run"""
 
 
 class AlreadyEnded(Conflict):
@@ -94,7 +87,7 @@ class Runs:
             return None
         async with self._database.transaction() as connection:
             known = await store.keyed(connection, principal.key, key)
-        return None if known is None else _same(known, spec)
+        return None if known is None else same(known, spec)
 
     async def _add(self, spec: RunSpec, principal: Principal, key: str | None) -> tuple[int, bool]:
         async with self._database.transaction() as connection:
@@ -102,65 +95,13 @@ class Runs:
                 await store.lock_key(connection, principal.key, key)
                 known = await store.keyed(connection, principal.key, key)
                 if known is not None:
-                    return _same(known, spec), False
+                    return same(known, spec), False
             if await store.queued_by(connection, principal.name) >= self._queued_per_token:
                 raise TooMany(f"{self._queued_per_token} runs of {principal.name} wait already; wait for some or cancel them.")
             run = await store.add(connection, spec, principal.name)
             if key is not None:
                 await store.remember_key(connection, principal.key, key, run, spec.model_dump(mode="json"))
         return run, True
-
-    async def submit_all(self, title: str, specs: Sequence[RunSpec], *, principal: Principal, idempotency_key: str | None = None) -> tuple[int, bool]:
-        """A campaign of queued runs, all or none, and whether it is new: the same key gives the same campaign.
-
-        Runs that differ in drafter and controller alone wait together, where a runner is known that can measure all of them.
-        Raises KeyReused, NobodyOffers, NotOffered, TooMany.
-        """
-        principal.need("submit")
-        for spec in specs:
-            await self._registry.check(spec)
-        together = await self._registry.groups(specs)
-        async with self._database.transaction() as connection:
-            known = await self._repeated_campaign(connection, specs, principal, idempotency_key)
-            if known is not None:
-                return known, False
-            if await store.queued_by(connection, principal.name) + len(specs) > self._queued_per_token:
-                raise TooMany(f"{principal.name} may have {self._queued_per_token} runs waiting; with these it would be more.")
-            campaign = await store.add_campaign(connection, title, principal.name)
-            for place, spec in enumerate(specs):
-                queue = labels.group_queue(campaign, spec) if spec in together else None
-                run = await store.add(connection, spec, principal.name, campaign=campaign, queue=queue)
-                if idempotency_key is not None:
-                    await store.remember_key(connection, principal.key, _member(idempotency_key, place), run, spec.model_dump(mode="json"))
-        return campaign, True
-
-    async def _repeated_campaign(self, connection: AsyncConnection, specs: Sequence[RunSpec], principal: Principal, key: str | None) -> int | None:
-        """The campaign that this key made. Raises KeyReused where its runs are not these."""
-        if key is None:
-            return None
-        await store.lock_key(connection, principal.key, key)
-        first = await store.keyed(connection, principal.key, _member(key, 0))
-        campaign = None if first is None else await store.campaign_of(connection, first[0])
-        if campaign is None:
-            return None
-        for place, spec in enumerate(specs):
-            known = await store.keyed(connection, principal.key, _member(key, place))
-            if known is None:
-                raise KeyReused(f"Campaign {campaign} was submitted under this key with fewer runs.")
-            _same(known, spec)
-        if await store.keyed(connection, principal.key, _member(key, len(specs))) is not None:
-            raise KeyReused(f"Campaign {campaign} was submitted under this key with more runs.")
-        return campaign
-
-    async def campaign(self, campaign: int) -> tuple[str, list[RunSummary]]:
-        """A campaign's title and its runs. Raises NoSuchCampaign."""
-        found = None
-        if 0 < campaign <= LARGEST:
-            async with self._database.transaction() as connection:
-                found = await store.campaign_runs(connection, campaign)
-        if found is None:
-            raise NoSuchCampaign(f"There is no campaign {campaign}.")
-        return found[0], [await self.get(run) for run in found[1]]
 
     # --- looking ------------------------------------------------------------------------------------------------------------------------
 
@@ -301,11 +242,6 @@ class Runs:
             )
 
 
-def _member(key: str, place: int) -> str:
-    """The key of one run of a campaign; a key of a run alone may be as long, but has no such end."""
-    return f"{key}\x1f{place}"
-
-
 def _no_part(run: int, id: str, part: Mapping[str, str], known: Sequence[Mapping[str, str]]) -> str:
     """'Run 1 has no acceptance_rate of profile "x". It has: the whole run; profile "chat"; profile "code".'"""
     if not known:
@@ -315,22 +251,6 @@ def _no_part(run: int, id: str, part: Mapping[str, str], known: Sequence[Mapping
 
 def _part(part: Mapping[str, str]) -> str:
     return ", ".join(f'{name} "{value}"' for name, value in part.items()) or "the whole run"
-
-
-def _same(known: tuple[int, dict[str, Any]], spec: RunSpec) -> int:
-    run, body = known
-    differing = list(_differences(body, spec.model_dump(mode="json")))
-    if differing:
-        fields = [{"pointer": place, "detail": f"was {was!r}, is {now!r}"} for place, was, now in differing]
-        named = ", ".join(place for place, _, _ in differing)
-        raise KeyReused(f"Run {run} was submitted under this key with other values of {named}.", fields=fields, run=run)
-    return run
-
-
-def _differences(was: Any, now: Any, path: tuple[object, ...] = ()) -> list[tuple[str, Any, Any]]:
-    if isinstance(was, dict) and isinstance(now, dict):
-        return [found for key in sorted(was.keys() | now.keys()) for found in _differences(was.get(key), now.get(key), (*path, key))]
-    return [] if was == now else [(pointer(path), was, now)]
 
 
 def _summary(row: Row[Any], known: Sequence[KnownRunner]) -> RunSummary:

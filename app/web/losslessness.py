@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from babel.numbers import format_scientific
 
-from app.domain.facts import DivergenceFact
+from app.domain.observations import DivergenceFact
 from app.reports.format import counted, decimal
 from app.reports.report import Losslessness
 from app.reports.shown import Shown, missing

@@ -5,7 +5,7 @@ from collections.abc import Sequence as Many
 from dataclasses import dataclass
 from typing import Protocol
 
-from app.domain.facts import Arm
+from app.domain.bounds import Arm
 from runners.clock import Clock
 from runners.controllers.base import Controller
 from runners.controllers.constant import Constant, ConstantParams

@@ -4,7 +4,8 @@ import random
 from collections.abc import Iterator
 from collections.abc import Sequence as Many
 
-from app.domain.facts import ProgressFact, Purpose
+from app.domain.bounds import Purpose
+from app.domain.facts import ProgressFact
 from runners.engine.sequence import Request
 from runners.protocol.bench import Seat
 from runners.protocol.order import williams

@@ -9,7 +9,8 @@ from itertools import zip_longest
 import torch
 from torch import Tensor
 
-from app.domain.facts import DivergenceFact, RequestFact
+from app.domain.facts import RequestFact
+from app.domain.observations import DivergenceFact
 from runners.engine.draft import Batch, Draft
 from runners.engine.target import Target
 from runners.protocol.trials import Told, Trials

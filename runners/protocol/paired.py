@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from collections.abc import Sequence as Many
 from typing import Any
 
-from app.domain.facts import ProgressFact, Purpose
+from app.domain.bounds import Purpose
+from app.domain.facts import ProgressFact
 from runners.engine.loop import Counters
 from runners.environment import Watch
 from runners.protocol.bench import Outcome, Seat

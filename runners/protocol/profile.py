@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from collections.abc import Sequence as Many
 
-from app.domain.facts import CostFact, ProgressFact, TrialFact
+from app.domain.facts import ProgressFact, TrialFact
+from app.domain.observations import CostFact
 from runners.engine.profiled import ProfiledLoop
 from runners.engine.sequence import Request
 from runners.environment import Quiet, Watch

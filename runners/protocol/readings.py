@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from app.domain.facts import Purpose, RequestFact, digest_of
+from app.domain.bounds import Purpose
+from app.domain.facts import RequestFact, digest_of
 from app.domain.language import base_of
 from runners.protocol.bench import Outcome
 from runners.workloads.degenerate import is_degenerate, repeated_share

@@ -6,7 +6,8 @@ from collections.abc import Callable, Generator, Iterator, Mapping
 from collections.abc import Sequence as Many
 from dataclasses import replace
 
-from app.domain.facts import AnyFact, ProgressFact, Purpose, RequestFact, TrialFact
+from app.domain.bounds import Purpose
+from app.domain.facts import AnyFact, ProgressFact, RequestFact, TrialFact
 from runners.engine.loop import Counters
 from runners.engine.sequence import Request
 from runners.environment import Quiet, Watch

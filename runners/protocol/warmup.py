@@ -6,7 +6,8 @@ from collections.abc import Sequence as Many
 from dataclasses import dataclass
 from itertools import cycle, pairwise
 
-from app.domain.facts import Arm, WarmupFact
+from app.domain.bounds import Arm
+from app.domain.facts import WarmupFact
 from runners.engine.sequence import Request
 from runners.protocol.bench import Bench, Outcome, Seat
 

@@ -3,7 +3,7 @@
 import pytest
 
 from app.domain.estimate import Figure
-from app.domain.facts import CostFact
+from app.domain.observations import CostFact
 from app.metrics.catalogue import METRICS, points
 from app.metrics.frame import from_facts
 from app.reports.build import build

@@ -4,7 +4,9 @@ from typing import Any
 
 import pytest
 
-from app.domain.facts import DivergenceFact, Purpose, RequestFact
+from app.domain.bounds import Purpose
+from app.domain.facts import RequestFact
+from app.domain.observations import DivergenceFact
 from app.reports.build import build
 from app.reports.export import report_rows
 from app.reports.format import say

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 import torch
 
-from app.domain.facts import FACT, DivergenceFact, RequestFact, digest_of
+from app.domain.facts import FACT, RequestFact, digest_of
+from app.domain.observations import DivergenceFact
 from runners.clock import Clock
 from runners.engine.dice import Chance
 from runners.engine.draft import Accepted, Batch, Draft

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 import torch
 
-from app.domain.facts import CostFact, TrialFact
+from app.domain.facts import TrialFact
+from app.domain.observations import CostFact
 from app.metrics.catalogue import points
 from runners.clock import Clock
 from runners.drafters.base import Drafter, More

@@ -1,0 +1,14 @@
+"""Sizes and words that every fact keeps to."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+Count = Annotated[int, Field(ge=0, le=10**9)]
+Seconds = Annotated[float, Field(ge=0, le=10**7)]
+Share = Annotated[float, Field(ge=0, le=1)]
+Short = Annotated[str, Field(max_length=256)]
+Small = Annotated[int, Field(ge=0, le=32767)]
+
+Arm = Literal["plain", "speculative", "control"]
+Purpose = Literal["headline", "losslessness", "profile"]
