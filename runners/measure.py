@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 import threading
+import traceback
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -110,6 +111,10 @@ def main(folder: Path, attached: bool) -> None:
         measure(job, desk)
     except EXPECTED as error:
         desk.end_all(ending_of(error))
+    except Exception:
+        # The thread that waits for the parent would turn an ordinary exit into an abort, and that would be the last word.
+        traceback.print_exc()
+        os._exit(1)
     else:
         desk.end_all(MEASURED)
 

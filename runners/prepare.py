@@ -19,6 +19,7 @@ from runners.protocol.control import Control
 from runners.protocol.preflight import (
     Ready,
     Unmeasurable,
+    check_arrivals,
     check_language,
     check_load,
     check_memory,
@@ -77,6 +78,7 @@ def _prompts(job: Job) -> tuple[Suite, tuple[Prompt, ...]]:
     suite = suites.load(spec.suite.id)
     prompts = suites.select(suite, spec.language, spec.suite.profiles, spec.suite.limit)
     check_load(spec, prompts)
+    check_arrivals(spec, prompts)
     check_language(spec, prompts)
     return suite, tuple(prompts)
 

@@ -15,6 +15,8 @@ Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max
 PASSES, SEEDS = 2, 4
 # Prompts for each request at a time that a closed load needs: the edges of the steady window weigh as much as one generation of requests.
 GENERATIONS = 3
+# Logits divided by less than this leave the range of float32.
+COLDEST = 0.01
 Dtype = Literal["auto", "float32", "bfloat16", "float16"]
 # The three loads that are weighed by different pairs (definitions § 3): one request at a time, several of them, arrivals of their own.
 Regime = Literal["single", "closed", "open"]
@@ -89,8 +91,8 @@ class Load(Value):
 
     kind: Literal["closed", "open"] = "closed"
     concurrency: Annotated[int, Field(ge=1, le=256)] = 1
-    rate: Annotated[float, Field(gt=0, le=10_000)] | None = None
-    burstiness: Annotated[float, Field(gt=0, le=100)] | None = None
+    rate: Annotated[float, Field(ge=0.001, le=10_000)] | None = None
+    burstiness: Annotated[float, Field(ge=0.25, le=100)] | None = None
 
     @model_validator(mode="before")
     @classmethod
@@ -118,8 +120,14 @@ class Load(Value):
 class Sampling(Value):
     temperature: Annotated[float, Field(ge=0, le=10)] = 0.0
     top_k: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
-    top_p: Annotated[float, Field(gt=0, le=1)] | None = None
+    top_p: Annotated[float, Field(ge=0.001, le=1)] | None = None
     seed: Annotated[int, Field(ge=0, le=2**31 - 1)] = 1
+
+    @model_validator(mode="after")
+    def _warm_or_greedy(self) -> Self:
+        if 0 < self.temperature < COLDEST:
+            raise ValueError(f"a temperature below {COLDEST} is greedy decoding in all but rounding; set temperature to 0")
+        return self
 
 
 class RunSpec(Value):

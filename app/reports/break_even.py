@@ -59,8 +59,10 @@ def _but_how_heavy(load: Load) -> tuple[object, ...]:
 
 
 def _headline(report: Report) -> Estimate | None:
+    """A headline from which something may be concluded: a bench that is not level, or too few prompts, give a figure and no verdict."""
     cell = report.find(report.headline)
-    return cell.pooled if isinstance(cell, Figure) else None
+    judged = report.verdict.outcome != "cannot tell" or set(report.verdict.causes) <= {"interval", "family"}
+    return cell.pooled if isinstance(cell, Figure) and judged else None
 
 
 def _open(known: Sequence[At], faster: bool, slower: bool, ends: dict[str, Quantity]) -> BreakEven:

@@ -21,6 +21,9 @@ from runners.workloads.language import verify_prompts
 from runners.workloads.suite import Prompt, Suite
 from runners.workloads.tokenizers import matches
 
+# Seconds over which the requests of one trial may arrive.
+LONGEST_ARRIVALS = 1800
+
 
 class Unmeasurable(ValueError):
     """The run cannot be measured as it is asked for. `code` is a word for a program."""
@@ -71,6 +74,18 @@ def check_load(spec: RunSpec, prompts: Many[Prompt]) -> None:
     least = GENERATIONS * spec.load.concurrency
     if spec.load.regime == "closed" and len(prompts) < least:
         raise Unmeasurable("few_prompts", f"{spec.load.concurrency} requests at a time need at least {least} prompts; these are {len(prompts)}.")
+
+
+def check_arrivals(spec: RunSpec, prompts: Many[Prompt]) -> None:
+    """An open load at a very low rate measures a machine that stands still."""
+    seconds = len(prompts) / spec.load.rate if spec.load.rate is not None else 0.0
+    if seconds > LONGEST_ARRIVALS:
+        least = len(prompts) / LONGEST_ARRIVALS
+        raise Unmeasurable(
+            "slow_arrivals",
+            f"{len(prompts)} prompts at {spec.load.rate:g} a second take {seconds / 3600:.1f} hours to arrive in every trial; "
+            f"ask for at least {least:.3g} a second, or for fewer prompts.",
+        )
 
 
 def context_needed(spec: RunSpec, requests: Many[Request], longest_draft: int, located: Located) -> int:

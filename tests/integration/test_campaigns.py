@@ -106,6 +106,14 @@ async def test_one_run_that_nobody_offers_refuses_the_campaign(service: Service)
     assert await service.sql("SELECT id FROM runs") == []
 
 
+async def test_the_same_run_twice_is_no_campaign(service: Service) -> None:
+    """Catches a family that counts one try as two."""
+    await service.offer()
+    answer = await submit(service, body() | {"runs": [factories.spec_body(), factories.spec_body()]})
+    assert answer.status_code == 422
+    assert "same measurement" in answer.text
+
+
 async def test_a_number_that_no_campaign_has(service: Service) -> None:
     for number in (0, 7, 2**70):
         assert (await service.get(f"/api/v1/campaigns/{number}")).status_code == 404

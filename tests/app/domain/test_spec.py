@@ -124,3 +124,18 @@ def test_different_specs_have_different_digests(change: dict[str, Any]) -> None:
 def test_a_spec_cannot_be_changed() -> None:
     with pytest.raises(ValidationError, match="frozen"):
         run_spec().language = "en"  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    "over",
+    [
+        {"sampling": {"temperature": 1e-300}, "verifier": "rejection"},
+        {"sampling": {"temperature": 1.0, "top_p": 1e-300}, "verifier": "rejection"},
+        {"load": {"kind": "open", "rate": 1e-6}},
+        {"load": {"kind": "open", "rate": 5, "burstiness": 0.001}},
+    ],
+)
+def test_what_no_number_can_carry_is_refused(over: dict[str, Any]) -> None:
+    """Catches a temperature whose quotients are infinite, a nucleus of nothing, arrivals in weeks, and a burst called a rate."""
+    with pytest.raises(ValidationError):
+        RunSpec.model_validate(spec_body(**over))

@@ -64,3 +64,13 @@ def test_runs_at_several_loads_are_a_sweep() -> None:
     rates = compare([open_record(run=4, rate=0.3), open_record(run=5, rate=0.5)]).break_even_load
     assert rates is not None
     assert say(rates.sentence) == "The break-even load is not within the loads measured: speculation is still faster at 0.5\u00a0requests/s."
+
+
+def test_a_run_without_a_verdict_brackets_nothing() -> None:
+    """Catches a load at which nothing was concluded, for want of prompts, taken as one at which speculation is faster."""
+    faster = load_record(run=2, slow=0.5, prompts=16)
+    few = record(run=1, prompts=6, passes=4, language="ru")
+    found = compare([few, faster]).break_even_load
+    assert found is not None
+    assert (found.low, found.high, found.point) == (None, None, None)
+    assert "takes the speed-up" in say(found.sentence)

@@ -9,9 +9,9 @@ import torch
 
 from runners.models.load import Located
 from runners.parts import choose
-from runners.protocol.preflight import Ready
+from runners.protocol.preflight import Ready, Unmeasurable, check_arrivals
 from runners.workloads import suite
-from tests.factories import preflight_fact
+from tests.factories import preflight_fact, run_spec
 from tests.models import spec
 
 
@@ -37,3 +37,12 @@ def test_it_tells_whether_draft_lengths_follow_the_clock(controller: str, params
         context=512,
     )
     assert ready.fact(6, "test").timed_controller is timed
+
+
+def test_arrivals_that_take_hours_are_refused() -> None:
+    """Catches a runner that sleeps for days between two requests."""
+    prompts = suite.select(suite.load("parallel-v1"), "ru", None, 24)
+    check_arrivals(run_spec(load={"kind": "open", "rate": 0.1}), prompts)
+    check_arrivals(run_spec(), prompts)
+    with pytest.raises(Unmeasurable, match="hours to arrive"):
+        check_arrivals(run_spec(load={"kind": "open", "rate": 0.001}), prompts)
