@@ -11,9 +11,9 @@ from tests.factories import run_spec
     [
         (1, 1, 8, None),
         (1, 3, 7, "fewer than 8 prompts"),
-        (4, 2, 8, None),
+        (4, 2, 12, None),
         (4, 2, None, None),
-        (4, 3, 7, "two prompts for each request"),
+        (4, 3, 11, "three prompts for each request"),
         (4, 1, 24, "fewer than 4 trial pairs"),
     ],
 )
