@@ -21,6 +21,7 @@ STAGES = {
     "loading": "loading the model",
     "warming": "warming up",
     "trial": "measuring",
+    "profile": "timing draft and verification apart",
     "losslessness": "comparing in float32",
     "computing": "computing",
 }
