@@ -14,6 +14,7 @@ STAGES = {
     "loading": mark("loading the model"),
     "warming": mark("warming up"),
     "trial": mark("trials"),
+    "profile": mark("timing draft and verification"),
     "losslessness": mark("comparing outputs"),
     "computing": mark("computing"),
 }
