@@ -8,6 +8,7 @@ import torch
 from runners.clock import Clock
 from runners.desk import Desk
 from runners.endings import EXPECTED, ending_of
+from runners.engine.dice import Chance
 from runners.engine.families import check_family
 from runners.engine.stops import StopRules
 from runners.engine.transformers_target import TransformersTarget
@@ -90,7 +91,7 @@ def open_bench(readies: Mapping[int, Ready], dtype: torch.dtype, device: torch.d
     clock = Clock(device)
 
     def bound(run: int) -> None:
-        if forced := Bench(target, {run: readies[run].chosen}, rules, clock).arms[run].drafter.forced():
+        if forced := readies[run].chosen.bind(target, Chance()).forced():
             raise Unmeasurable("forced_acceptance", f"Acceptance would be forced: {forced}.")
 
     fitting = each(desk, bound)

@@ -95,6 +95,10 @@ class Bench:
         """Plain, then the speculative arm of every run that is still wanted."""
         return [None, *self.live()]
 
+    def readers_of(self, seat: Seat) -> list[int]:
+        """The runs that are told what an arm did: all of plain and control, one of its own arm."""
+        return list(self.arms) if seat is None else [seat]
+
     def loop(self, seat: Seat) -> Loop:
         return self.plain if seat is None else self.arms[seat].loop
 
@@ -129,15 +133,16 @@ class Bench:
         loop = self.loop(seat)
         loop.counters = Counters()
         self.reset()
-        finished = loop.run(requests, concurrency, cancelled=self._unwanted(seat))
+        finished = loop.run(requests, concurrency, cancelled=self.unwanted(seat))
         self.clock.settle()
         if len(finished) < len(requests):
             self.live()
             return None
         return [Outcome(arm_of(seat), seat, sequence, 0, 0) for sequence in finished], loop.counters
 
-    def _unwanted(self, seat: Seat) -> Callable[[], bool]:
-        runs = list(self.arms) if seat is None else [seat]
+    def unwanted(self, seat: Seat) -> Callable[[], bool]:
+        """What a loop asks between steps: whether nobody wants this arm any more."""
+        runs = self.readers_of(seat)
         return lambda: not any(self.wanted(run) for run in runs)
 
     def _controls(self, request: Request) -> tuple[Outcome, ...]:
@@ -151,7 +156,7 @@ class Bench:
     def _one(self, seat: Seat, request: Request) -> Outcome | None:
         loop = self.loop(seat)
         before = (loop.counters.forwards, loop.counters.slot_steps)
-        finished = loop.run([request], 1, cancelled=self._unwanted(seat))
+        finished = loop.run([request], 1, cancelled=self.unwanted(seat))
         self.clock.settle()
         if not finished:
             self.live()

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from collections.abc import Sequence as Many
 
-from app.domain.facts import ProgressFact, TrialFact
+from app.domain.facts import ProgressFact
 from app.domain.observations import CostFact
 from runners.engine.profiled import ProfiledLoop
 from runners.engine.sequence import Request
@@ -11,7 +11,7 @@ from runners.environment import Quiet, Watch
 from runners.memory import Peak
 from runners.protocol.bench import Bench, Seat, arm_of
 from runners.protocol.preflight import Ready
-from runners.protocol.trials import Told
+from runners.protocol.trials import Told, trial_fact
 
 # Of the headline's seconds, and seconds: the trial ends with the first round of all arms that exceeds either.
 SHARE, MOST = 0.15, 20.0
@@ -34,8 +34,11 @@ class Profile:
             yield from self._report(ProgressFact(stage="profile", done=trial, total=trial + 1))
             loops, peaks, seconds, quiet = self._measure()
             for seat, loop in loops.items():
-                for run in self._readers_of(seat):
-                    yield run, self._trial(seat, loop, peaks[seat], seconds[seat], trial, quiet)
+                fact = trial_fact(
+                    self.bench.target, arm_of(seat), loop.counters, seconds[seat], "profile", trial, trial, quiet, peak_bytes=peaks[seat]
+                )
+                for run in self.bench.readers_of(seat):
+                    yield run, fact
             if not quiet.contended:
                 yield from self._costs(loops)
                 return
@@ -45,12 +48,13 @@ class Profile:
         loops = {seat: ProfiledLoop.of(self.bench.loop(seat)) for seat in self.bench.seats()}
         marks: dict[Seat, list[int]] = {seat: [] for seat in loops}
         seconds: dict[Seat, float] = dict.fromkeys(loops, 0.0)
+        abandoned = self.bench.unwanted(None)
         self.bench.reset()
         for turn in self._turns():
             for seat, loop in loops.items():
                 began = clock.now()
                 peak.reset()
-                loop.run(turn, self.concurrency, cancelled=self._abandoned)
+                loop.run(turn, self.concurrency, cancelled=abandoned)
                 clock.settle()
                 if (mark := peak.bytes()) is not None:
                     marks[seat].append(mark)
@@ -59,9 +63,6 @@ class Profile:
             if clock.now() > self.seconds:
                 break
         return loops, {seat: max(seen, default=None) for seat, seen in marks.items()}, seconds, watch.read()
-
-    def _abandoned(self) -> bool:
-        return not any(self.bench.wanted(run) for run in self.bench.arms)
 
     def _turns(self) -> list[Many[Request]]:
         size = 1 if self.concurrency == 1 else 2 * self.concurrency
@@ -72,30 +73,8 @@ class Profile:
             for (stage, sequences, tokens), times in sorted(loop.times.items()):
                 for at in range(0, len(times), ENTRIES):
                     fact = CostFact(stage=stage, sequences=sequences, tokens=tokens, seconds=tuple(times[at : at + ENTRIES]))
-                    for run in self._readers_of(seat):
+                    for run in self.bench.readers_of(seat):
                         yield run, fact
-
-    def _trial(self, seat: Seat, loop: ProfiledLoop, peak: int | None, seconds: float, trial: int, quiet: Quiet) -> TrialFact:
-        return TrialFact(
-            arm=arm_of(seat),
-            purpose="profile",
-            trial=trial,
-            block=trial,
-            seconds=seconds,
-            forwards=loop.counters.forwards,
-            slot_steps=loop.counters.slot_steps,
-            load_average=quiet.load_average,
-            steal=quiet.steal,
-            others=quiet.others,
-            contended=quiet.contended,
-            clock_mhz=quiet.clock_mhz,
-            peak_bytes=peak,
-            weight_bytes=self.bench.target.weight_bytes,
-            cache_bytes=self.bench.target.cache_bytes,
-        )
-
-    def _readers_of(self, seat: Seat) -> list[int]:
-        return list(self.bench.arms) if seat is None else [seat]
 
     def _report(self, fact: ProgressFact) -> Iterator[Told]:
         for run in self.bench.arms:

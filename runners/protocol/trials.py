@@ -6,10 +6,11 @@ from collections.abc import Callable, Generator, Iterator, Mapping
 from collections.abc import Sequence as Many
 from dataclasses import replace
 
-from app.domain.bounds import Purpose
+from app.domain.bounds import Arm, Purpose
 from app.domain.facts import AnyFact, ProgressFact, RequestFact, TrialFact
 from runners.engine.loop import Counters
 from runners.engine.sequence import Request
+from runners.engine.target import Target
 from runners.environment import Quiet, Watch
 from runners.protocol.bench import Bench, Outcome, Seat
 from runners.protocol.forecast import Forecast
@@ -119,7 +120,7 @@ class Trials(ABC):
     def _requests(self, outcomes: Many[Outcome], order: Many[Seat], purpose: Purpose, trial: int) -> Iterator[Told]:
         """Outcomes of arms that ran in this `order`, one after the other. To a run its own arm and plain are a pair, whoever else ran between."""
         for outcome in outcomes:
-            for run in self._readers_of(outcome.seat):
+            for run in self.bench.readers_of(outcome.seat):
                 place = CONTROL_ORDER if outcome.arm == "control" else place_of(order, run, outcome.seat)
                 yield run, self._request(outcome, place, self.bench.arms[run].longest, purpose, trial)
 
@@ -127,29 +128,34 @@ class Trials(ABC):
         prompt = self._prompts[outcome.sequence.request.prompt]
         return self.reader.fact(outcome, prompt, order=place, longest_draft=longest, purpose=purpose, trial=trial)
 
-    def _readers_of(self, seat: Seat) -> list[int]:
-        return list(self.bench.arms) if seat is None else [seat]
-
     def _trial(self, outcome: Outcome, work: Counters, seconds: float, purpose: Purpose, trial: int, block: int, quiet: Quiet) -> Iterator[Told]:
         """The trial of an arm, of which `outcome` is any."""
-        fact = TrialFact(
-            arm=outcome.arm,
-            purpose=purpose,
-            trial=trial,
-            block=block,
-            seconds=seconds,
-            forwards=work.forwards,
-            slot_steps=work.slot_steps,
-            load_average=quiet.load_average,
-            steal=quiet.steal,
-            others=quiet.others,
-            contended=quiet.contended,
-            clock_mhz=quiet.clock_mhz,
-            weight_bytes=self.bench.target.weight_bytes,
-            cache_bytes=self.bench.target.cache_bytes,
-        )
-        for run in self._readers_of(outcome.seat):
+        fact = trial_fact(self.bench.target, outcome.arm, work, seconds, purpose, trial, block, quiet)
+        for run in self.bench.readers_of(outcome.seat):
             yield run, fact
+
+
+def trial_fact(
+    target: Target, arm: Arm, work: Counters, seconds: float, purpose: Purpose, trial: int, block: int, quiet: Quiet, peak_bytes: int | None = None
+) -> TrialFact:
+    """What a trial of any purpose says of itself."""
+    return TrialFact(
+        arm=arm,
+        purpose=purpose,
+        trial=trial,
+        block=block,
+        seconds=seconds,
+        forwards=work.forwards,
+        slot_steps=work.slot_steps,
+        load_average=quiet.load_average,
+        steal=quiet.steal,
+        others=quiet.others,
+        contended=quiet.contended,
+        clock_mhz=quiet.clock_mhz,
+        peak_bytes=peak_bytes,
+        weight_bytes=target.weight_bytes,
+        cache_bytes=target.cache_bytes,
+    )
 
 
 def place_of(order: Many[Seat], run: int, seat: Seat) -> int:
