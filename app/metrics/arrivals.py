@@ -11,13 +11,12 @@ from app.domain.estimate import Estimate
 from app.domain.sentence import Quantity, Sentence, plain
 from app.metrics.frame import Frames
 from app.metrics.select import void_blocks
-from app.metrics.terms import DONE
+from app.metrics.terms import ARMS, DONE
 from app.statistics.clusters import Array
 from app.statistics.pairs import latency_floor
 from app.statistics.reasons import FEWEST_TRIAL_PAIRS
 from app.statistics.student import quantile
 
-ARMS = ("plain", "speculative")
 # A mean growth by less than one request is none; more is growth where chance alone gives it once in twenty times.
 LEAST_RISE, ONE_SIDED = 1.0, 0.90
 MOST_UNFINISHED = 0.10

@@ -12,10 +12,10 @@ from app.metrics.base import Part, Reading
 from app.metrics.frame import Frames
 from app.metrics.select import timed, why_untimed
 from app.metrics.sums import missing, total
+from app.metrics.terms import ARMS
 
 # The fewest values from which a quantile is read: one value must lie beyond it on average.
 QUANTILES = {"p50": (0.5, 2), "p95": (0.95, 20), "p99": (0.99, 100)}
-ARMS = ("plain", "speculative")
 NO_INTERVAL = plain("No interval: a quantile describes the requests that were measured.")
 
 

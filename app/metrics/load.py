@@ -8,10 +8,9 @@ from app.metrics.base import Reading
 from app.metrics.frame import Frames
 from app.metrics.select import counted, void_blocks, why_untimed
 from app.metrics.sums import missing, total
+from app.metrics.terms import ARMS
 from app.statistics import clusters
 from app.statistics.pairs import throughput_floor, throughput_speedup
-
-ARMS = ("plain", "speculative")
 
 
 def trials_of(frames: Frames, arm: str) -> pd.DataFrame:

@@ -10,11 +10,10 @@ import pandas as pd
 
 from app.metrics.frame import Frames
 from app.metrics.select import counted_trial, timed
-from app.metrics.terms import LEAST_SECONDS
+from app.metrics.terms import ARMS, LEAST_SECONDS
 
 LEAST_TOKENS = 32
 SPAN_COLUMNS = ["prompt", "profile", "first", "last", "speedup"]
-_ARMS = ("plain", "speculative")
 
 
 def spans(frames: Frames) -> pd.DataFrame:
@@ -26,7 +25,7 @@ def spans(frames: Frames) -> pd.DataFrame:
     equal = _equal(frames)
     if equal.empty:
         return pd.DataFrame(columns=SPAN_COLUMNS)
-    ends = {arm: _ends(frames, equal[equal["arm"] == arm]) for arm in _ARMS}
+    ends = {arm: _ends(frames, equal[equal["arm"] == arm]) for arm in ARMS}
     found = [row for prompt, own in ends["speculative"].groupby("prompt", sort=True) for row in _of_prompt(str(prompt), own, ends["plain"])]
     rows = pd.DataFrame(found, columns=[name for name in SPAN_COLUMNS if name != "profile"])
     profiles = equal.drop_duplicates("prompt")[["prompt", "profile"]]
@@ -35,14 +34,14 @@ def spans(frames: Frames) -> pd.DataFrame:
 
 def _equal(frames: Frames) -> pd.DataFrame:
     """Undisturbed requests of both arms, of the prompts whose answers all agree."""
-    arms = [timed(frames, arm) for arm in _ARMS]
+    arms = [timed(frames, arm) for arm in ARMS]
     if any(rows.empty for rows in arms):
         return frames.requests.iloc[:0]
     if frames.timed_controller:
         arms[1] = arms[1][arms[1]["trial"] == counted_trial(arms[1])]
     rows = pd.concat(arms)
     by_prompt = rows.groupby("prompt")
-    kept = (by_prompt["output_digest"].nunique() == 1) & (by_prompt["arm"].nunique() == len(_ARMS))
+    kept = (by_prompt["output_digest"].nunique() == 1) & (by_prompt["arm"].nunique() == len(ARMS))
     return rows[rows["prompt"].isin(kept.index[kept])]
 
 

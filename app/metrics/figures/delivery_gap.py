@@ -3,10 +3,11 @@
 from app.domain.estimate import Estimate
 from app.domain.sentence import plain
 from app.metrics.base import Metric, Reading
-from app.metrics.distribution import ARMS, NO_INTERVAL, quantiles
+from app.metrics.distribution import NO_INTERVAL, quantiles
 from app.metrics.frame import Frames
 from app.metrics.select import timed, why_untimed
 from app.metrics.sums import missing, total
+from app.metrics.terms import ARMS
 
 
 def _compute(frames: Frames) -> list[Reading]:

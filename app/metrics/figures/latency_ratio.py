@@ -4,10 +4,11 @@ import numpy as np
 
 from app.metrics.arrivals import stability, trial_pairs, trials_of, unstable, why_no_pair
 from app.metrics.base import Metric, Part, Reading
-from app.metrics.distribution import ARMS, QUANTILES, few_values
+from app.metrics.distribution import QUANTILES, few_values
 from app.metrics.frame import Frames
 from app.metrics.select import counted, why_untimed
 from app.metrics.sums import missing, total
+from app.metrics.terms import ARMS
 from app.statistics.pairs import latency_speedup
 
 # The median is the headline; the p95 stands beside it.

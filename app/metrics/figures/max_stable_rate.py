@@ -4,10 +4,10 @@ from app.domain.estimate import Estimate
 from app.domain.sentence import Quantity, plain
 from app.metrics.arrivals import capacity, stability
 from app.metrics.base import Metric, Reading
-from app.metrics.distribution import ARMS
 from app.metrics.frame import Frames
 from app.metrics.select import timed, why_untimed
 from app.metrics.sums import missing, total
+from app.metrics.terms import ARMS
 
 _NO_INTERVAL = plain("No interval: an absolute rate shares the machine's state of the hour.")
 

@@ -5,12 +5,11 @@ import pandas as pd
 from app.domain.estimate import Estimate, Unit
 from app.domain.sentence import Sentence, plain
 from app.metrics.base import Metric, Reading
-from app.metrics.distribution import ARMS
 from app.metrics.frame import Frames
 from app.metrics.load import trials_of, why_no_window
 from app.metrics.select import timed, why_untimed
 from app.metrics.sums import missing, total
-from app.metrics.terms import LEAST_SECONDS
+from app.metrics.terms import ARMS, LEAST_SECONDS
 
 _OF: dict[str, Unit] = {"tokens": "tokens_per_second", "characters": "characters_per_second", "words": "words_per_second"}
 _COLUMNS = {"tokens": "emitted", "characters": "output_characters", "words": "output_words"}
