@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from app.domain.facts import FACT, AnyFact, RequestFact, TrialFact
+from app.domain.prompt import Prompt
 from app.domain.spec import Load, RunSpec
 from app.domain.status import RunState
 from app.reports.build import build
@@ -31,7 +32,6 @@ from runners.protocol.paired import PairedTrials
 from runners.protocol.trials import Trials
 from runners.verifiers.base import NoParams
 from runners.verifiers.exact import Exact
-from runners.workloads.prompt import Prompt
 from tests import factories
 
 _TEXT = """

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.domain.prompt import Prompt
 from runners.workloads.degenerate import REPEAT
 from runners.workloads.language import MIN_LETTERS, Measured, agrees, measure, own_words, verify_prompts
-from runners.workloads.prompt import Prompt
 from runners.workloads.suite import load, select
 
 RU = "Лёд скользкий, потому что на его поверхности всегда есть тонкий слой почти жидкой воды."
