@@ -87,6 +87,7 @@ async def running(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
         await notifications.start()
         stack.push_async_callback(notifications.close)
         _furnish(app, settings, database, notifications)
+        await app.state.access.ensure_default()
         if settings.embedded:
             await app.state.access.ensure_own(settings)
         sweeper = Sweeper(database, settings.lease_seconds)

@@ -12,6 +12,7 @@ from fastapi import Depends, Request
 from app.access.tokens import SCOPES, Scope
 from app.errors import Forbidden, Unauthenticated
 from app.settings import Settings
+from app.storage.view import DEFAULT, View
 
 if TYPE_CHECKING:
     from app.access.service import Access
@@ -21,16 +22,27 @@ SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 
 @dataclass(frozen=True)
 class Principal:
-    """`token` is None for somebody at this very machine who needed none."""
+    """`token` is None for somebody at this very machine who needed none; `project` is None for who sees all of them."""
 
     name: str
     scopes: frozenset[Scope]
     token: int | None = None
+    project: str | None = DEFAULT
 
     @property
     def key(self) -> str:
         """What an Idempotency-Key and a quota belong to."""
         return "local" if self.token is None else f"token-{self.token}"
+
+    @property
+    def view(self) -> View:
+        """What this principal may see."""
+        return View(self.project)
+
+    @property
+    def home(self) -> str:
+        """The project of what this principal makes."""
+        return self.project or DEFAULT
 
     def need(self, scope: Scope) -> None:
         """Raises Forbidden. A token that may submit may read; only a runner's token may lease."""
@@ -53,8 +65,8 @@ def _said(held: Set[str]) -> str:
     return "This token is for " + " and ".join(NEEDED[scope] for scope in SCOPES if scope in held)
 
 
-LOCAL_READER = Principal("local", frozenset({"read"}))
-LOCAL_ADMIN = Principal("local", frozenset({"read", "submit", "admin"}))
+LOCAL_READER = Principal("local", frozenset({"read"}), project=None)
+LOCAL_ADMIN = Principal("local", frozenset({"read", "submit", "admin"}), project=None)
 
 
 def bearer(request: Request) -> str | None:

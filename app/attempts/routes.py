@@ -8,7 +8,7 @@ from app.access.principal import Runner, bearer
 from app.attempts.schemas import BatchIn, BatchOut, BeatIn, BeatOut, FinishIn, LeaseIn, ReleaseIn, StateOut
 from app.attempts.service import Attempts, attempts
 from app.domain.lease import Lease
-from app.runs.service import Runs, runs_service
+from app.runs.service import Runs, reporting
 
 router = APIRouter(prefix="/api/v1", tags=["runner protocol"])
 Rooms = Annotated[Attempts, Depends(attempts)]
@@ -40,7 +40,7 @@ async def facts(attempt: Mine, body: BatchIn, rooms: Rooms) -> BatchOut:
 
 
 @router.post("/attempts/{attempt}/finish")
-async def finish(attempt: Mine, body: FinishIn, rooms: Rooms, runs: Annotated[Runs, Depends(runs_service)], later: BackgroundTasks) -> StateOut:
+async def finish(attempt: Mine, body: FinishIn, rooms: Rooms, runs: Annotated[Runs, Depends(reporting)], later: BackgroundTasks) -> StateOut:
     """The result is safe before its report is computed."""
     ended = await rooms.finish(attempt, body)
     later.add_task(runs.prepare_report, ended.run)

@@ -105,7 +105,7 @@ class Attempts:
                 said = f"Runner {runner.name} is at run {busy}; it may lease again when that attempt ends or its lease runs out."
                 raise LeaseHeld(said, headers={"Retry-After": "5"})
             offer = await self._registry.offer_of(connection, runner.id)
-            waiting = await leases.waiting(connection)
+            waiting = await leases.waiting(connection, principal.view)
             queues = [queue for queue, specs in waiting.items() if all(labelled(spec, offer) and serves(spec, offer) for spec in specs)]
             found = await self._take(connection, runner, queues)
             together = await self._together(connection, runner, found) if found else ()

@@ -7,6 +7,7 @@ import typer
 from app.access.service import Access
 from app.access.tokens import SCOPES
 from app.commands.database import opened, run
+from app.storage.view import DEFAULT
 
 app = typer.Typer(no_args_is_help=True, help="Create, list and revoke tokens.")
 
@@ -15,6 +16,8 @@ app = typer.Typer(no_args_is_help=True, help="Create, list and revoke tokens.")
 def create(
     name: str,
     scope: Annotated[list[str], typer.Option(help=f"One of {', '.join(SCOPES)}; may be repeated.")] = ["read", "submit"],  # noqa: B006
+    project: Annotated[str, typer.Option(help="Whose runs it reaches; a runner's token measures for this project alone.")] = DEFAULT,
+    every_project: Annotated[bool, typer.Option("--every-project", help="It reaches all of them.")] = False,
 ) -> None:
     """Make a token and print it; it is shown this once."""
     known = tuple(item for item in SCOPES if item in scope)
@@ -24,7 +27,7 @@ def create(
 
     async def work() -> str:
         async with opened() as database:
-            return await Access(database).create(name, known)
+            return await Access(database).create(name, known, None if every_project else project)
 
     typer.echo(run(work()))
 
@@ -35,9 +38,11 @@ def listed() -> None:
 
     async def work() -> None:
         async with opened() as database:
-            for name, scopes, created, used, revoked in await Access(database).listed():
+            for token in await Access(database).listed():
+                used, revoked = token.last_used_at, token.revoked_at
                 state = f"revoked {revoked:%Y-%m-%d}" if revoked else f"last used {used:%Y-%m-%d %H:%M}" if used else "never used"
-                typer.echo(f"{name}\t{','.join(scopes)}\tcreated {created:%Y-%m-%d}\t{state}")
+                of = token.project or "every project"
+                typer.echo(f"{token.name}\t{','.join(token.scopes)}\t{of}\tcreated {token.created_at:%Y-%m-%d}\t{state}")
 
     run(work())
 

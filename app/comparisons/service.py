@@ -2,10 +2,10 @@
 
 import asyncio
 from collections.abc import Sequence
-from typing import cast
 
 from fastapi import Request
 
+from app.access.seen import Seen, Who, narrowed
 from app.domain.status import FINAL
 from app.errors import Conflict, InvalidInput
 from app.reports.compare import compare
@@ -37,7 +37,7 @@ def _wrong(said: str) -> InvalidInput:
     return InvalidInput(said, fields=[{"parameter": "runs", "detail": said}])
 
 
-class Comparisons:
+class Comparisons(Seen):
     def __init__(self, runs: Runs) -> None:
         self._runs = runs
 
@@ -56,5 +56,5 @@ class Comparisons:
         return await asyncio.to_thread(compare, records)
 
 
-def comparisons_service(request: Request) -> Comparisons:
-    return cast(Comparisons, request.app.state.comparisons)
+def comparisons_service(request: Request, who: Who) -> Comparisons:
+    return narrowed(request, Comparisons, who)

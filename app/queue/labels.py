@@ -29,14 +29,14 @@ def needs(spec: RunSpec) -> dict[str, str]:
     return needed | {f"label:{name}": value for name, value in spec.labels.items()}
 
 
-def queue_of(spec: RunSpec) -> str:
-    """The canonical key: readable labels as far as they fit, then a digest of everything needed.
+def queue_of(spec: RunSpec, project: str) -> str:
+    """The canonical key: readable labels as far as they fit, then a digest of everything needed and of the project.
 
     At most LONGEST bytes: the queue notifies on a channel of its own name behind 23 bytes, and Postgres takes 63.
     """
     labels = ",".join(f"{name}={value}" for name, value in sorted(spec.labels.items())) or "any"
     readable = labels.encode("ascii", "ignore").decode()[: LONGEST - DIGEST - 1]
-    return f"{readable}#{_digest(needs(spec))}"
+    return f"{readable}#{_digest(needs(spec) | {'project': project})}"
 
 
 def bench_of(spec: RunSpec) -> str:

@@ -17,6 +17,7 @@ from app.domain.status import FINAL, MAX_ATTEMPTS, AttemptState, RunState, may_b
 from app.queue import jobs
 from app.storage.journal import append
 from app.storage.tables import attempts, runners, runs
+from app.storage.view import View
 
 LIVE = (AttemptState.LEASED, AttemptState.RUNNING)
 
@@ -64,10 +65,10 @@ def until(seconds: float) -> ColumnElement[Any]:
     return func.clock_timestamp() + func.make_interval(0, 0, 0, 0, 0, 0, cast(seconds, Double))
 
 
-async def waiting(connection: AsyncConnection) -> dict[str, list[RunSpec]]:
-    """Every queue in which a run waits, with a spec for each drafter and controller in it; beyond those, equal queues have equal needs."""
+async def waiting(connection: AsyncConnection, view: View) -> dict[str, list[RunSpec]]:
+    """Every queue in which a run of the view waits, with a spec for each drafter and controller in it; otherwise equal queues have equal needs."""
     key = (runs.c.queue, runs.c.spec["drafter"], runs.c.spec["controller"])
-    one = select(runs.c.queue, runs.c.spec).ext(distinct_on(*key)).where(runs.c.state == RunState.QUEUED).order_by(*key)
+    one = select(runs.c.queue, runs.c.spec).ext(distinct_on(*key)).where(runs.c.state == RunState.QUEUED, view.of(runs)).order_by(*key)
     found: dict[str, list[RunSpec]] = {}
     for row in await connection.execute(one):
         found.setdefault(row.queue, []).append(RunSpec.model_validate(row.spec))
@@ -186,12 +187,12 @@ async def end(connection: AsyncConnection, held: Held, state: AttemptState, fini
     await close(connection, held, RunState(state.value), **values)
 
 
-async def cancel(connection: AsyncConnection, run: int, actor: str) -> RunState | None:
-    """Ends a run that has not ended yet; the state that it was in before, or None when there is no such run.
+async def cancel(connection: AsyncConnection, view: View, run: int, actor: str) -> RunState | None:
+    """Ends a run that has not ended yet; the state that it was in before, or None when the view has no such run.
 
     A runner that is at it learns of it at its next beat.
     """
-    row = (await connection.execute(select(runs).where(runs.c.id == run).with_for_update())).one_or_none()
+    row = (await connection.execute(select(runs).where(runs.c.id == run, view.of(runs)).with_for_update())).one_or_none()
     if row is None:
         return None
     before = RunState(row.state)

@@ -8,7 +8,7 @@ from app.domain.value import Value
 
 
 class RunnerOut(Value):
-    """`run` is what a busy runner is at."""
+    """`run` is what a busy runner is at, unless that run belongs to a project of others."""
 
     name: str
     device: str
@@ -20,12 +20,13 @@ class RunnerOut(Value):
 
 
 class KnownRunner(Value):
-    """A runner with its newest offer."""
+    """A runner with its newest offer. One may be `busy` with a run that the reader may not see."""
 
     id: int
     name: str
     last_seen: datetime
     live: bool
+    busy: bool
     run: int | None
     offer: Offer
 

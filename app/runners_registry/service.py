@@ -1,13 +1,14 @@
 """Which runners there are and what they can do."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any, cast
+from typing import Any
 
 from fastapi import Request
 from sqlalchemy import Row
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.access.principal import Principal
+from app.access.seen import Seen, Who, narrowed
 from app.domain.catalogue import Offer, OfferedModel, OfferedSuite
 from app.domain.spec import RunSpec
 from app.errors import Conflict, InvalidInput, NotFound, did_you_mean
@@ -30,7 +31,7 @@ class NoSuchSuite(NotFound):
     """There is no such suite"""
 
 
-class Registry:
+class Registry(Seen):
     def __init__(self, database: Database) -> None:
         self._database = database
 
@@ -42,7 +43,7 @@ class Registry:
 
     async def known(self) -> list[KnownRunner]:
         async with self._database.transaction() as connection:
-            return await store.known(connection)
+            return await store.known(connection, self.view)
 
     async def lock(self, connection: AsyncConnection, token: int) -> Row[Any] | None:
         """The runner of this token, locked in the caller's transaction; None when it has never published an offer."""
@@ -102,7 +103,7 @@ def why_waits(spec: RunSpec, runners: Sequence[KnownRunner]) -> str | None:
         return f"No runner with the labels {wanted} is known. The run waits."
     if not any(runner.live for runner in fitting):
         return "The runner that can measure this is offline. The run waits; `bezmen runner` starts one."
-    if all(runner.run is not None for runner in fitting if runner.live):
+    if all(runner.busy for runner in fitting if runner.live):
         return "The runner is busy with another run."
     return None
 
@@ -115,7 +116,7 @@ def _sentence(field: dict[str, str]) -> str:
 
 
 def _runner(runner: KnownRunner) -> RunnerOut:
-    state = "offline" if not runner.live else "idle" if runner.run is None else "busy"
+    state = "offline" if not runner.live else "busy" if runner.busy else "idle"
     offer = runner.offer
     return RunnerOut(
         name=runner.name, device=offer.device, state=state, last_seen=runner.last_seen, labels=offer.labels, run=runner.run, version=offer.version
@@ -130,5 +131,5 @@ def _suites(offers: Iterable[Offer]) -> list[OfferedSuite]:
     return list({suite.digest: suite for offer in offers for suite in offer.suites}.values())
 
 
-def registry_service(request: Request) -> Registry:
-    return cast(Registry, request.app.state.registry)
+def registry_service(request: Request, who: Who) -> Registry:
+    return narrowed(request, Registry, who)

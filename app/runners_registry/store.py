@@ -11,7 +11,8 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from app.domain.catalogue import Offer
 from app.queue.leases import LIVE
 from app.runners_registry.schemas import KnownRunner
-from app.storage.tables import attempts, offers, runners, suites, tokens
+from app.storage.tables import attempts, offers, runners, runs, suites, tokens
+from app.storage.view import View
 
 LIVE_SECONDS = 60.0
 
@@ -44,17 +45,18 @@ async def offer_of(connection: AsyncConnection, runner: int) -> Offer:
     return Offer.model_validate((await connection.execute(found)).scalar_one())
 
 
-async def known(connection: AsyncConnection) -> list[KnownRunner]:
-    """Every runner whose token is not revoked, with its newest offer."""
+async def known(connection: AsyncConnection, view: View) -> list[KnownRunner]:
+    """Every runner that may measure for somebody of the view and whose token is not revoked, with its newest offer."""
     newest = select(offers.c.runner_id, offers.c.offer).ext(distinct_on(offers.c.runner_id))
     newest = newest.order_by(offers.c.runner_id, offers.c.published_at.desc())
     latest = newest.subquery()
-    busy = attempts.c.state.in_(LIVE) & (attempts.c.runner_id == runners.c.id)
-    joined = runners.join(tokens).join(latest, latest.c.runner_id == runners.c.id).outerjoin(attempts, busy)
+    at_it = (attempts.c.state.in_(LIVE), attempts.c.runner_id == runners.c.id)
+    busy = select(attempts.c.id).where(*at_it).exists().label("busy")
+    # Runs that are measured side by side are one project's; the first of them stands for all.
+    shown = select(func.min(runs.c.id)).select_from(attempts.join(runs, runs.c.id == attempts.c.run_id)).where(*at_it, view.of(runs))
+    joined = runners.join(tokens).join(latest, latest.c.runner_id == runners.c.id)
     live = (runners.c.last_seen > func.now() - func.make_interval(0, 0, 0, 0, 0, 0, LIVE_SECONDS)).label("live")
-    columns = (runners.c.id, runners.c.name, runners.c.last_seen, live, attempts.c.run_id, latest.c.offer)
-    rows = await connection.execute(select(*columns).select_from(joined).where(tokens.c.revoked_at.is_(None)).order_by(runners.c.id))
-    return [
-        KnownRunner(id=row.id, name=row.name, last_seen=row.last_seen, live=row.live, run=row.run_id, offer=Offer.model_validate(row.offer))
-        for row in rows
-    ]
+    serving = view.with_common(tokens)
+    columns = (runners.c.id, runners.c.name, runners.c.last_seen, live, busy, shown.scalar_subquery().label("run"), latest.c.offer)
+    rows = await connection.execute(select(*columns).select_from(joined).where(tokens.c.revoked_at.is_(None), serving).order_by(runners.c.id))
+    return [KnownRunner.model_validate(dict(row._mapping)) for row in rows]

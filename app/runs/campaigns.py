@@ -1,12 +1,12 @@
 """Runs that are submitted together: all or none, one family."""
 
 from collections.abc import Sequence
-from typing import cast
 
 from fastapi import Request
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.access.principal import Principal
+from app.access.seen import Seen, Who, narrowed
 from app.domain.spec import RunSpec
 from app.errors import NotFound, TooMany
 from app.queue import labels
@@ -22,7 +22,7 @@ class NoSuchCampaign(NotFound):
     """There is no such campaign"""
 
 
-class Campaigns:
+class Campaigns(Seen):
     def __init__(self, database: Database, registry: Registry, runs: Runs, *, queued_per_token: int) -> None:
         self._database = database
         self._registry = registry
@@ -47,12 +47,12 @@ class Campaigns:
             known = await _repeated(connection, specs, principal, idempotency_key)
             if known is not None:
                 return known, False
-            if await store.queued_by(connection, principal.name) + len(specs) > self._queued_per_token:
+            if await store.queued_by(connection, principal.home, principal.name) + len(specs) > self._queued_per_token:
                 raise TooMany(f"{principal.name} may have {self._queued_per_token} runs waiting; with these it would be more.")
-            campaign = await store.add_campaign(connection, title, principal.name)
+            campaign = await store.add_campaign(connection, principal.home, title, principal.name)
             for place, spec in enumerate(specs):
                 queue = labels.group_queue(campaign, spec) if spec in together else None
-                run = await store.add(connection, spec, principal.name, campaign=campaign, queue=queue)
+                run = await store.add(connection, principal.home, spec, principal.name, campaign=campaign, queue=queue)
                 if idempotency_key is not None:
                     await store.remember_key(connection, principal.key, _member(idempotency_key, place), run, spec.model_dump(mode="json"))
         return campaign, True
@@ -62,7 +62,7 @@ class Campaigns:
         found = None
         if 0 < campaign <= LARGEST:
             async with self._database.transaction() as connection:
-                found = await store.campaign_runs(connection, campaign)
+                found = await store.campaign_runs(connection, self.view, campaign)
         if found is None:
             raise NoSuchCampaign(f"There is no campaign {campaign}.")
         return found[0], [await self._runs.get(run) for run in found[1]]
@@ -92,5 +92,5 @@ def _member(key: str, place: int) -> str:
     return f"{key}\x1f{place}"
 
 
-def campaigns_service(request: Request) -> Campaigns:
-    return cast(Campaigns, request.app.state.campaigns)
+def campaigns_service(request: Request, who: Who) -> Campaigns:
+    return narrowed(request, Campaigns, who)

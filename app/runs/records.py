@@ -19,13 +19,14 @@ from app.reports.report import Report
 from app.runs.schemas import FigureOut
 from app.storage.fact_tables import figures, observations, preflights, reports, requests, trials
 from app.storage.tables import attempts, environments, runs
+from app.storage.view import View
 
 CELL: TypeAdapter[Cell] = TypeAdapter(Cell)
 
 
-async def record(connection: AsyncConnection, run: int) -> RunRecord | None:
+async def record(connection: AsyncConnection, view: View, run: int) -> RunRecord | None:
     """What was asked and seen; of the latest attempt alone, which is the finishing one once the run has ended."""
-    asked = (await connection.execute(select(runs.c.id, runs.c.state, runs.c.spec).where(runs.c.id == run))).one_or_none()
+    asked = (await connection.execute(select(runs.c.id, runs.c.state, runs.c.spec).where(runs.c.id == run, view.of(runs)))).one_or_none()
     if asked is None:
         return None
     joined = attempts.outerjoin(preflights).outerjoin(environments, environments.c.digest == attempts.c.environment)
@@ -129,11 +130,11 @@ async def unreported(connection: AsyncConnection, analysis: str, limit: int) -> 
 
 
 async def query(
-    connection: AsyncConnection, figure: str, analysis: str, given: Mapping[str, str | None], *, parts: bool, limit: int
+    connection: AsyncConnection, view: View, figure: str, analysis: str, given: Mapping[str, str | None], *, parts: bool, limit: int
 ) -> list[FigureOut]:
     """One figure over finished runs, newest first; refusals and absences stand where the figure would."""
     joined = figures.join(runs, runs.c.id == figures.c.run_id).join(reports, reports.c.run_id == runs.c.id)
-    wanted = [figures.c.figure == figure, reports.c.analysis == analysis, runs.c.state == RunState.SUCCEEDED]
+    wanted = [figures.c.figure == figure, reports.c.analysis == analysis, runs.c.state == RunState.SUCCEEDED, view.of(runs)]
     wanted += [] if parts else [figures.c.part == {}]
     wanted += [runs.c[name] == value for name, value in given.items() if value is not None]
     columns = (runs.c.id, runs.c.drafter, runs.c.model, figures.c.cell)

@@ -11,6 +11,7 @@ from sqlalchemy import Row
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.access.principal import Principal
+from app.access.seen import Seen, Who, narrowed
 from app.domain.estimate import Absent, Figure, Refusal
 from app.domain.facts import ProgressFact
 from app.domain.spec import RunSpec
@@ -59,7 +60,7 @@ class FigureAbsent(Conflict):
     """This figure could not be computed"""
 
 
-class Runs:
+class Runs(Seen):
     def __init__(self, database: Database, registry: Registry, notifications: Notifications, *, queued_per_token: int) -> None:
         self._database = database
         self._registry = registry
@@ -96,9 +97,9 @@ class Runs:
                 known = await store.keyed(connection, principal.key, key)
                 if known is not None:
                     return same(known, spec), False
-            if await store.queued_by(connection, principal.name) >= self._queued_per_token:
+            if await store.queued_by(connection, principal.home, principal.name) >= self._queued_per_token:
                 raise TooMany(f"{self._queued_per_token} runs of {principal.name} wait already; wait for some or cancel them.")
-            run = await store.add(connection, spec, principal.name)
+            run = await store.add(connection, principal.home, spec, principal.name)
             if key is not None:
                 await store.remember_key(connection, principal.key, key, run, spec.model_dump(mode="json"))
         return run, True
@@ -107,7 +108,7 @@ class Runs:
 
     async def get(self, run: int) -> RunSummary:
         async with self._about(run) as connection:
-            row = await store.find(connection, run)
+            row = await store.find(connection, self.view, run)
             if row is None:
                 raise await self._missing(connection, run)
         return _summary(row, await self._registry.known() if row.state == RunState.QUEUED else ())
@@ -115,11 +116,12 @@ class Runs:
     async def page(self, filter: RunFilter) -> RunPage:
         """One page of the runs that match, and how many do not: what is hidden is always counted."""
         async with self._database.transaction() as connection:
-            rows = await store.page(connection, filter)
-            total = await store.total(connection, filter)
-            facets = {name: await store.facet(connection, name, filter) for name in store.facets()}
-            everything = await store.total(connection, RunFilter())
-            counts = {name: n for facet in ("state", "outcome") for name, n in (await store.facet(connection, facet, RunFilter())).items()}
+            rows = await store.page(connection, self.view, filter)
+            total = await store.total(connection, self.view, filter)
+            facets = {name: await store.facet(connection, self.view, name, filter) for name in store.facets()}
+            everything = await store.total(connection, self.view, RunFilter())
+            plain = [await store.facet(connection, self.view, name, RunFilter()) for name in ("state", "outcome")]
+            counts = {name: n for facet in plain for name, n in facet.items()}
         known = await self._registry.known() if any(row.state == RunState.QUEUED for row in rows) else ()
         shown = [_summary(row, known) for row in rows[: filter.limit]]
         more = shown[-1].id if len(rows) > filter.limit else None
@@ -127,10 +129,7 @@ class Runs:
 
     async def events(self, run: int, after: int = 0) -> list[EventOut]:
         async with self._about(run) as connection:
-            found = await store.events_after(connection, run, after)
-            if not found and await store.find(connection, run) is None:
-                raise await self._missing(connection, run)
-        return found
+            return await store.events_after(connection, run, after)
 
     async def wait(self, run: int, timeout: float) -> bool:
         """Until something happens to a run, `timeout` seconds at most. False once the service is stopping: whoever watches should let go."""
@@ -139,14 +138,14 @@ class Runs:
 
     @asynccontextmanager
     async def _about(self, run: int) -> AsyncIterator[AsyncConnection]:
-        """A transaction about one run. Raises NoSuchRun for a number that no run can have: the database could not even compare it."""
+        """A transaction about one run of the view. Raises NoSuchRun, also for a number that the database could not even compare."""
         async with self._database.transaction() as connection:
-            if not 0 < run <= LARGEST:
+            if not (0 < run <= LARGEST and await store.exists(connection, self.view, run)):
                 raise await self._missing(connection, run)
             yield connection
 
     async def _missing(self, connection: AsyncConnection, run: int) -> NoSuchRun:
-        newest = await store.newest(connection)
+        newest = await store.newest(connection, self.view)
         return NoSuchRun(f"There is no run {run}. " + ("There are no runs yet." if newest is None else f"The newest is {newest}."))
 
     # --- cancelling ---------------------------------------------------------------------------------------------------------------------
@@ -155,7 +154,7 @@ class Runs:
         """Ends a run at once; its runner hears of it at its next beat. Cancelling twice is cancelling once. Raises NoSuchRun, AlreadyEnded."""
         principal.need("submit")
         async with self._about(run) as connection:
-            before = await leases.cancel(connection, run, principal.name)
+            before = await leases.cancel(connection, self.view, run, principal.name)
             if before is None:
                 raise await self._missing(connection, run)
         if before in FINAL and before != RunState.CANCELLED:
@@ -166,7 +165,7 @@ class Runs:
 
     async def record(self, run: int) -> RunRecord:
         async with self._about(run) as connection:
-            found = await records.record(connection, run)
+            found = await records.record(connection, self.view, run)
             if found is None:
                 raise await self._missing(connection, run)
         return found
@@ -238,7 +237,7 @@ class Runs:
             raise NoSuchFigure(did_you_mean("figure", id, METRICS))
         async with self._database.transaction() as connection:
             return await records.query(
-                connection, id, analysis(), {"language": language, "drafter": drafter, "model": model}, parts=parts, limit=limit
+                connection, self.view, id, analysis(), {"language": language, "drafter": drafter, "model": model}, parts=parts, limit=limit
             )
 
 
@@ -264,5 +263,10 @@ def _summary(row: Row[Any], known: Sequence[KnownRunner]) -> RunSummary:
     )  # fmt: skip
 
 
-def runs_service(request: Request) -> Runs:
+def runs_service(request: Request, who: Who) -> Runs:
+    return narrowed(request, Runs, who)
+
+
+def reporting(request: Request) -> Runs:
+    """For what follows a finish, whose caller has a token of the attempt and may see nothing."""
     return cast(Runs, request.app.state.runs)

@@ -13,6 +13,7 @@ from app.runs.schemas import EventOut, RunFilter
 from app.storage.fact_tables import reports
 from app.storage.journal import append
 from app.storage.tables import attempts, campaigns, events, idempotency_keys, runners, runs
+from app.storage.view import View
 
 # A row of many columns; what it holds is checked when it becomes a schema.
 Found = Any
@@ -38,18 +39,19 @@ async def remember_key(connection: AsyncConnection, scope: str, key: str, run: i
     await connection.execute(insert(idempotency_keys).values(scope=scope, key=key, run_id=run, body=body))
 
 
-async def queued_by(connection: AsyncConnection, name: str) -> int:
-    return int(await connection.scalar(select(func.count()).where(runs.c.submitted_by == name, runs.c.state == RunState.QUEUED)) or 0)
+async def queued_by(connection: AsyncConnection, project: str, name: str) -> int:
+    mine = (runs.c.project == project, runs.c.submitted_by == name, runs.c.state == RunState.QUEUED)
+    return int(await connection.scalar(select(func.count()).where(*mine)) or 0)
 
 
-async def add_campaign(connection: AsyncConnection, title: str, submitted_by: str) -> int:
-    row = insert(campaigns).values(title=title, submitted_by=submitted_by).returning(campaigns.c.id)
+async def add_campaign(connection: AsyncConnection, project: str, title: str, submitted_by: str) -> int:
+    row = insert(campaigns).values(project=project, title=title, submitted_by=submitted_by).returning(campaigns.c.id)
     return int((await connection.execute(row)).scalar_one())
 
 
-async def campaign_runs(connection: AsyncConnection, campaign: int) -> tuple[str, list[int]] | None:
+async def campaign_runs(connection: AsyncConnection, view: View, campaign: int) -> tuple[str, list[int]] | None:
     """A campaign's title and its runs."""
-    title = await connection.scalar(select(campaigns.c.title).where(campaigns.c.id == campaign))
+    title = await connection.scalar(select(campaigns.c.title).where(campaigns.c.id == campaign, view.of(campaigns)))
     members = await connection.scalars(select(runs.c.id).where(runs.c.campaign_id == campaign).order_by(runs.c.id))
     return None if title is None else (str(title), list(members))
 
@@ -59,10 +61,13 @@ async def campaign_of(connection: AsyncConnection, run: int) -> int | None:
     return None if found is None else int(found)
 
 
-async def add(connection: AsyncConnection, spec: RunSpec, submitted_by: str, *, campaign: int | None = None, queue: str | None = None) -> int:
+async def add(
+    connection: AsyncConnection, project: str, spec: RunSpec, submitted_by: str, *, campaign: int | None = None, queue: str | None = None
+) -> int:
     """A queued run and its job, both seen by others only after the caller's commit; without a `queue` it waits where its needs are met."""
-    queue = queue or queue_of(spec)
+    queue = queue or queue_of(spec, project)
     row = {
+        "project": project,
         "campaign_id": campaign,
         "state": RunState.QUEUED,
         "spec": spec.model_dump(mode="json"),
@@ -82,8 +87,8 @@ async def add(connection: AsyncConnection, spec: RunSpec, submitted_by: str, *, 
     return run
 
 
-async def newest(connection: AsyncConnection) -> int | None:
-    found = await connection.scalar(select(func.max(runs.c.id)))
+async def newest(connection: AsyncConnection, view: View) -> int | None:
+    found = await connection.scalar(select(func.max(runs.c.id)).where(view.of(runs)))
     return None if found is None else int(found)
 
 
@@ -101,29 +106,33 @@ def _joined() -> Any:
     return runs.outerjoin(reports, reports.c.run_id == runs.c.id)
 
 
-async def find(connection: AsyncConnection, run: int) -> Found | None:
-    return (await connection.execute(_summaries().where(runs.c.id == run))).one_or_none()
+async def exists(connection: AsyncConnection, view: View, run: int) -> bool:
+    return await connection.scalar(select(runs.c.id).where(runs.c.id == run, view.of(runs))) is not None
 
 
-def _conditions(wanted: RunFilter, *, without: str | None = None) -> list[ColumnElement[bool]]:
+async def find(connection: AsyncConnection, view: View, run: int) -> Found | None:
+    return (await connection.execute(_summaries().where(runs.c.id == run, view.of(runs)))).one_or_none()
+
+
+def _conditions(view: View, wanted: RunFilter, *, without: str | None = None) -> list[ColumnElement[bool]]:
     others = {name: column for name, column in _FACETS.items() if name != without}
-    return [column == getattr(wanted, name) for name, column in others.items() if getattr(wanted, name) is not None]
+    return [view.of(runs)] + [column == getattr(wanted, name) for name, column in others.items() if getattr(wanted, name) is not None]
 
 
-async def page(connection: AsyncConnection, wanted: RunFilter) -> list[Found]:
+async def page(connection: AsyncConnection, view: View, wanted: RunFilter) -> list[Found]:
     """Newest first, one more than asked for, so that the caller sees whether there is a next page."""
     older = [] if wanted.cursor is None else [runs.c.id < wanted.cursor]
-    query = _summaries().where(*_conditions(wanted), *older).order_by(runs.c.id.desc()).limit(wanted.limit + 1)
+    query = _summaries().where(*_conditions(view, wanted), *older).order_by(runs.c.id.desc()).limit(wanted.limit + 1)
     return list(await connection.execute(query))
 
 
-async def total(connection: AsyncConnection, wanted: RunFilter) -> int:
-    return int(await connection.scalar(select(func.count()).select_from(_joined()).where(*_conditions(wanted))) or 0)
+async def total(connection: AsyncConnection, view: View, wanted: RunFilter) -> int:
+    return int(await connection.scalar(select(func.count()).select_from(_joined()).where(*_conditions(view, wanted))) or 0)
 
 
-async def facet(connection: AsyncConnection, name: str, wanted: RunFilter) -> dict[str, int]:
+async def facet(connection: AsyncConnection, view: View, name: str, wanted: RunFilter) -> dict[str, int]:
     column = _FACETS[name]
-    query = select(column, func.count()).select_from(_joined()).where(*_conditions(wanted, without=name), column.is_not(None))
+    query = select(column, func.count()).select_from(_joined()).where(*_conditions(view, wanted, without=name), column.is_not(None))
     return {row[0]: row[1] for row in await connection.execute(query.group_by(column).order_by(column))}
 
 

@@ -1,6 +1,6 @@
 """Kinds of columns and rules that most tables share, and the naming of constraints."""
 
-from sqlalchemy import BigInteger, CheckConstraint, Column, DateTime, Identity, Integer, MetaData, Text, func
+from sqlalchemy import BigInteger, CheckConstraint, Column, DateTime, ForeignKey, Identity, Integer, MetaData, Text, func
 
 metadata = MetaData(
     naming_convention={
@@ -28,6 +28,11 @@ def text(name: str) -> Column[str]:
 
 def count(name: str) -> Column[int]:
     return Column(name, Integer, nullable=False)
+
+
+def project(*, every: bool = False) -> Column[str]:
+    """Whose a row is; where `every`, NULL stands for all projects. It has no default: a row that nobody places is refused."""
+    return Column("project", ForeignKey("projects.name"), nullable=every, index=True)
 
 
 def filled(*names: str) -> list[CheckConstraint]:

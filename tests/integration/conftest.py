@@ -53,6 +53,7 @@ async def database(migrated: Database) -> Database:
     names = ", ".join([*(table.name for table in METADATA.sorted_tables), *QUEUE_TABLES])
     async with migrated.transaction() as connection:
         await connection.execute(text(f"TRUNCATE {names} RESTART IDENTITY CASCADE"))
+        await connection.execute(text("INSERT INTO projects (name) VALUES ('default')"))
     return migrated
 
 
@@ -106,8 +107,9 @@ class Service:
     admin: dict[str, str]
     runner: dict[str, str]
 
-    async def token(self, *scopes: Any) -> dict[str, str]:
-        return bearer(await self.app.state.access.create("-".join(scopes), scopes))
+    async def token(self, *scopes: Any, project: str = "default") -> dict[str, str]:
+        await self.app.state.access.add_project(project)
+        return bearer(await self.app.state.access.create("-".join(scopes), scopes, project))
 
     async def offer(self, headers: dict[str, str] | None = None, **over: Any) -> httpx.Response:
         body = factories.offer(**over).model_dump(mode="json", by_alias=True)

@@ -57,7 +57,7 @@ async def test_rollback_leaves_neither_run_nor_job(database: Database) -> None:
 
     async def torn() -> None:
         async with database.transaction() as connection:
-            await store.add(connection, spec, "somebody")
+            await store.add(connection, "default", spec, "somebody")
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
