@@ -1,6 +1,9 @@
-"""Tables of what others publish. They hold no interval and refer to no run: a claim never meets a fact in one query that adds anything up."""
+"""Tables of what others publish. They hold no interval and refer to no run: a claim never meets a fact in one query that adds anything up.
 
-from sqlalchemy import CheckConstraint, Column, Date, Double, ForeignKey, Table, Text
+What comes with the service has no project: every one of them sees it.
+"""
+
+from sqlalchemy import CheckConstraint, Column, Date, Double, ForeignKey, Table, Text, UniqueConstraint
 
 from app.storage import columns
 from app.storage.columns import metadata
@@ -9,12 +12,14 @@ systems = Table(
     "systems",
     metadata,
     columns.identity(),
-    Column("name", Text, nullable=False, unique=True),
+    columns.project(every=True),
+    columns.text("name"),
     columns.text("kind"),
     columns.text("about"),
     Column("drafter", Text),
     columns.text("entered_by"),
     columns.time("entered_at", now=True),
+    UniqueConstraint("project", "name", postgresql_nulls_not_distinct=True),
     *columns.filled("name", "kind", "drafter", "entered_by"),
 )
 
@@ -22,6 +27,7 @@ claims = Table(
     "claims",
     metadata,
     columns.identity(),
+    columns.project(every=True),
     Column("system_id", ForeignKey("systems.id"), nullable=False, index=True),
     columns.text("quantity"),
     columns.text("figure"),

@@ -1,0 +1,68 @@
+"""What each tokenizer and language cost, and what was accepted there: numbers of single runs beside each other, never pooled."""
+
+from app.domain.estimate import Cell
+from app.domain.sentence import Sentence
+from app.domain.spec import Choice, Load, Sampling
+from app.domain.tokenizer import TokenizerIdentity
+from app.domain.value import Value
+
+
+class Measured(Value):
+    """The newest of `runs` finished runs that ask for the same: target, drafter, draft length, load, sampling, prompts and language.
+
+    `tokenizer` is as found by the run's checks; None where no figure of the run tells it.
+    """
+
+    run: int
+    runs: int
+    language: str
+    tokenizer: TokenizerIdentity | None
+    tokenizer_named: str
+    target: str
+    dtype: str
+    drafter: Choice
+    controller: Choice
+    load: Load
+    sampling: Sampling
+    suite: str
+    outcome: str | None
+    refused: bool
+    speedup: Cell | None
+    acceptance: Cell | None
+    chars_per_round: Cell | None = None
+    tokens_per_target_forward: Cell | None = None
+
+
+class Refused(Value):
+    """A finished run whose figures are refused, or a failed one that was stopped because of its language or tokenizer (`field`)."""
+
+    run: int
+    drafter: str
+    field: str
+    reason: Sentence
+    remedy: Sentence | None = None
+
+
+class LanguageRow(Value):
+    """One tokenizer in one language. `fertility` holds the four cells of the run `fertility_run`, that with the most prompts, of `suite`.
+
+    `runs` counts all finished runs behind the row, `refused_runs` those of them with refused figures.
+    """
+
+    tokenizer: TokenizerIdentity | None
+    tokenizer_named: str
+    language: str
+    runs: int
+    refused_runs: int
+    fertility_run: int | None
+    suite: str | None
+    fertility: tuple[Cell, ...]
+    measured: tuple[Measured, ...]
+    refusals: tuple[Refused, ...]
+
+
+class Languages(Value):
+    """Rows by tokenizer, then language. `stopped` are runs that ended before measuring because language or tokenizer were not as said."""
+
+    rows: tuple[LanguageRow, ...]
+    stopped: tuple[Refused, ...]
