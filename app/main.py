@@ -7,24 +7,19 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from importlib.metadata import version
 from pathlib import Path
 
-from fastapi import FastAPI, Request
+from fastapi import Depends, FastAPI, Request
 from fastapi.staticfiles import StaticFiles
 
 from app import errors
 from app.access.middleware import BodyLimit, Headers, Hosts
+from app.access.principal import anyone
 from app.access.service import Access
 from app.attempts.routes import router as attempts_router
 from app.attempts.service import Attempts
 from app.campaigns.routes import router as campaigns_router
-from app.claims.routes import router as claims_router
-from app.claims.service import Claims
 from app.comparisons.routes import router as comparisons_router
 from app.comparisons.service import Comparisons
 from app.errors import DatabaseUnavailable
-from app.landscape.routes import router as landscape_router
-from app.landscape.service import Board
-from app.languages.routes import router as languages_router
-from app.languages.service import Tongues
 from app.queue.sweeper import Sweeper
 from app.runners_registry.routes import router as runners_router
 from app.runners_registry.service import Registry
@@ -65,21 +60,10 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         responses={"4XX": PROBLEM, "5XX": PROBLEM},
     )
     app.state.settings = settings
-    for router in (
-        runs_router,
-        campaigns_router,
-        comparisons_router,
-        suites_router,
-        runners_router,
-        attempts_router,
-        languages_router,
-        claims_router,
-        landscape_router,
-        pages_router,
-    ):
+    for router in (runs_router, campaigns_router, comparisons_router, suites_router, runners_router, attempts_router, pages_router):
         app.include_router(router)
     app.mount("/static", StaticFiles(directory=Path(__file__).parent / "web" / "static"), name="static")
-    app.add_api_route("/api/v1/healthz", healthz, tags=["service"])
+    app.add_api_route("/api/v1/healthz", healthz, tags=["service"], dependencies=[Depends(anyone)])
     errors.install(app, error_page)
     # The last one added is the outermost.
     app.add_middleware(BodyLimit)
@@ -105,7 +89,6 @@ async def running(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
         stack.push_async_callback(notifications.close)
         _furnish(app, settings, database, notifications)
         await app.state.access.ensure_default()
-        await app.state.claims.enter_published()
         if settings.embedded:
             await app.state.access.ensure_own(settings)
         sweeper = Sweeper(database, settings.lease_seconds)
@@ -152,9 +135,6 @@ def _furnish(app: FastAPI, settings: Settings, database: Database, notifications
     app.state.runs = runs
     app.state.campaigns = Campaigns(database, registry, runs, queued_per_token=settings.queued_per_token)
     app.state.comparisons = Comparisons(runs)
-    app.state.claims = Claims(database)
-    app.state.tongues = Tongues(database)
-    app.state.board = Board(app.state.claims, app.state.tongues)
     app.state.attempts = Attempts(
         database, registry, notifications, lease_seconds=settings.lease_seconds, beat_seconds=settings.beat_seconds
     )  # fmt: skip

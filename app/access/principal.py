@@ -2,7 +2,7 @@
 
 import base64
 import binascii
-from collections.abc import Awaitable, Callable, Set
+from collections.abc import Set
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, cast
 from urllib.parse import urlsplit
@@ -134,17 +134,27 @@ def _same_origin(request: Request) -> None:
         raise Forbidden("This form was not sent from a page of this service; open the page and send it from there.")
 
 
-def require(scope: Scope) -> Callable[..., Awaitable[Principal]]:
-    """A dependency: the principal, who has this scope."""
+@dataclass(frozen=True)
+class Needs:
+    """A dependency that lets in whoever has this scope. Every route declares one of these, or `anyone`, or a token of its own kind."""
 
-    async def needed(who: Annotated[Principal, Depends(principal)]) -> Principal:
-        who.need(scope)
+    scope: Scope
+
+    async def __call__(self, who: Annotated[Principal, Depends(principal)]) -> Principal:
+        who.need(self.scope)
         return who
 
-    return needed
+
+def anyone() -> None:
+    """The declaration of a route that says nothing which is not everybody's."""
 
 
-Reader = Annotated[Principal, Depends(require("read"))]
-Submitter = Annotated[Principal, Depends(require("submit"))]
-Runner = Annotated[Principal, Depends(require("runner"))]
-PageReader = Annotated[Principal, Depends(page_principal)]
+def own_form(request: Request) -> None:
+    """The same for a form of our own pages, which another site must not send."""
+    _same_origin(request)
+
+
+Reader = Annotated[Principal, Depends(Needs("read"))]
+Submitter = Annotated[Principal, Depends(Needs("submit"))]
+Admin = Annotated[Principal, Depends(Needs("admin"))]
+Runner = Annotated[Principal, Depends(Needs("runner"))]

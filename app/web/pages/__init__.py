@@ -3,16 +3,17 @@
 from fastapi import APIRouter, Depends
 from fastapi.responses import RedirectResponse
 
-from app.access.principal import require
+from app.access.principal import Needs, Reader, anyone, own_form
 from app.web import assets, preferences
 from app.web.pages import compare, methodology, run, runs, submit
 
 router = APIRouter(include_in_schema=False)
-router.include_router(assets.router)
-for part in (preferences, runs, submit, run, compare, methodology):
-    router.include_router(part.router, dependencies=[Depends(require("read"))])
+router.include_router(assets.router, dependencies=[Depends(anyone)])
+router.include_router(preferences.router, dependencies=[Depends(own_form)])
+for part in (runs, submit, run, compare, methodology):
+    router.include_router(part.router, dependencies=[Depends(Needs("read"))])
 
 
 @router.get("/")
-async def home() -> RedirectResponse:
+async def home(_: Reader) -> RedirectResponse:
     return RedirectResponse("/runs")
