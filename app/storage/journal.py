@@ -1,4 +1,4 @@
-"""The append-only log of what happened to runs, and who did it."""
+"""The append-only log of what happened to runs and to the service, and who did it."""
 
 from typing import Any
 
@@ -8,6 +8,8 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from app.storage.tables import events
 
 
-async def append(connection: AsyncConnection, run: int | None, kind: str, actor: str, **body: Any) -> None:
-    """A reader of one run sees its events in the order of their ids only if the run's row is locked by whoever appends."""
-    await connection.execute(insert(events).values(run_id=run, kind=kind, actor=actor, body=body))
+async def append(connection: AsyncConnection, run: int | None, kind: str, actor: str, *, project: str | None = None, **body: Any) -> None:
+    """`project` is whose event it is where it is no run's; with neither it is the whole service's.
+
+    A reader of one run sees its events in the order of their ids only if the run's row is locked by whoever appends."""
+    await connection.execute(insert(events).values(run_id=run, project=project, kind=kind, actor=actor, body=body))

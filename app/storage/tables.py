@@ -202,9 +202,12 @@ events = Table(
     metadata,
     columns.identity(),
     Column("run_id", ForeignKey("runs.id")),
+    columns.project(every=True),
     columns.time("at", now=True),
     columns.text("kind"),
     columns.text("actor"),
     Column("body", JSONB, nullable=False),
+    CheckConstraint("run_id IS NULL OR project IS NULL", name="project_is_the_runs"),
     Index(None, "run_id", "id"),
+    Index("ix_events_deeds", "kind", "at", postgresql_where="run_id IS NULL"),
 )
