@@ -85,6 +85,7 @@ def _variant(config: Mapping[str, Any]) -> str | None:
     if config.get("use_bidirectional_attention"):
         return "attends to later tokens in this model, so that it cannot be decoded token by token"
     scaling = config.get("rope_parameters") or config.get("rope_scaling") or {}
-    if "longrope" in str(scaling):
-        return "has rotary angles that change with the longest text of a batch (longrope), so that a neighbour would change an answer"
+    for kind in ("longrope", "dynamic"):
+        if f"'{kind}'" in str(scaling):
+            return f"has rotary angles that change with the longest text of a batch ({kind}), so that a neighbour would change an answer"
     return None

@@ -16,27 +16,28 @@ class SlotCache:
         self.context = context
         self.keys = [torch.zeros((slots, heads, context, dim), dtype=dtype, device=device) for heads, dim in shapes]
         self.values = [torch.zeros_like(keys) for keys in self.keys]
-        self._rows: Tensor = torch.arange(0)
-        self._positions: Tensor = torch.arange(0)
-        self._width = 0
-        self._all = False
 
-    def aim(self, slots: tuple[int, ...], positions: Tensor, width: int) -> None:
-        """Says where the next forward writes: `positions` `[R, n]` of the rows `slots`, which may see the first `width` entries."""
-        self._rows = torch.tensor(slots, dtype=torch.long, device=positions.device)
-        self._positions = positions
-        self._width = width
+    def aim(self, slots: tuple[int, ...], positions: Tensor, width: int) -> "Aimed":
+        """Where a forward writes: `positions` `[R, n]` of the rows `slots`, which may see the first `width` entries."""
         # Neighbouring slots are read as a view; a gather would copy the whole cache at every layer.
-        self._all = slots == tuple(range(slots[0], slots[0] + len(slots)))
-        self._first = slots[0]
-
-    def update(self, keys: Tensor, values: Tensor, layer: int, *_: object, **__: object) -> tuple[Tensor, Tensor]:
-        """Called by the attention of layer `layer` with `[R, heads, n, dim]`; returns the rows' visible keys and values `[R, heads, width, dim]`."""
-        where = (self._rows[:, None], slice(None), self._positions)
-        self.keys[layer][where] = keys.transpose(1, 2)
-        self.values[layer][where] = values.transpose(1, 2)
-        rows = slice(self._first, self._first + len(self._rows)) if self._all else self._rows
-        return self.keys[layer][rows, :, : self._width], self.values[layer][rows, :, : self._width]
+        neighbours = slots == tuple(range(slots[0], slots[0] + len(slots)))
+        rows = torch.tensor(slots, dtype=torch.long, device=positions.device)
+        return Aimed(self, rows, positions, width, slice(slots[0], slots[0] + len(slots)) if neighbours else rows)
 
     def bytes(self) -> int:
         return sum(t.numel() * t.element_size() for t in (*self.keys, *self.values))
+
+
+class Aimed:
+    """The cache as one forward sees it. `rows` `[R]` are written, `read` chooses the same ones."""
+
+    def __init__(self, cache: SlotCache, rows: Tensor, positions: Tensor, width: int, read: slice | Tensor) -> None:
+        self._keys, self._values = cache.keys, cache.values
+        self._where = (rows[:, None], slice(None), positions)
+        self._read, self._width = read, width
+
+    def update(self, keys: Tensor, values: Tensor, layer: int, *_: object, **__: object) -> tuple[Tensor, Tensor]:
+        """Called by the attention of layer `layer` with `[R, heads, n, dim]`; returns the rows' visible keys and values `[R, heads, width, dim]`."""
+        self._keys[layer][self._where] = keys.transpose(1, 2)
+        self._values[layer][self._where] = values.transpose(1, 2)
+        return self._keys[layer][self._read, :, : self._width], self._values[layer][self._read, :, : self._width]

@@ -6,9 +6,10 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
+from runners.engine.attention import fold, with_folded
 from runners.engine.draft import Batch, Draft
 from runners.engine.families import FAMILIES, FULL, SLIDING, check_family
-from runners.engine.slots import SlotCache
+from runners.engine.slots import Aimed, SlotCache
 from runners.engine.target import Target
 
 
@@ -24,7 +25,8 @@ class TransformersTarget(Target):
         check_family(config.to_dict())
         family = FAMILIES[config.model_type]
         self.model = model
-        self.stack = model.model
+        self.ours = with_folded(model)
+        self.stack = self.ours.model
         self.layers = int(config.num_hidden_layers)
         self.vocabulary = int(config.vocab_size)
         self.eos = eos
@@ -35,7 +37,9 @@ class TransformersTarget(Target):
         self.window = int(config.sliding_window) if SLIDING in self.kinds else None
         self.angles_by_kind = family.angles_by_kind
         self.softcap: float | None = getattr(config, "final_logit_softcapping", None)
-        heads, dim = int(config.num_key_value_heads), int(getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads)
+        heads = int(config.num_key_value_heads)
+        self.shared_by = int(config.num_attention_heads) // heads
+        dim = int(getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads)
         self.cache = SlotCache([(heads, dim)] * self.layers, slots, context + margin, self.dtype, self.device)
         self.weight_bytes = sum(p.numel() * p.element_size() for p in model.parameters())
         self.cache_bytes = self.cache.bytes()
@@ -90,25 +94,31 @@ class TransformersTarget(Target):
         return torch.tensor([[len(ids) - 1] for ids in batch.ids], dtype=torch.long, device=self.device)
 
     def _head(self, hidden: Tensor) -> Tensor:
-        logits: Tensor = self.model.lm_head(self.stack.norm(hidden))
+        logits: Tensor = self.ours.lm_head(self.stack.norm(hidden))
         return logits if self.softcap is None else torch.tanh(logits / self.softcap) * self.softcap
 
     def _layers(self, hidden: Tensor, slots: tuple[int, ...], positions: Tensor, first: int, last: int) -> Tensor:
         """Layers `first` … `last` − 1 over `hidden` `[R, n, H]` at `positions` `[R, n]`, writing their keys and values."""
         width = int(positions.max()) + 1
-        self.cache.aim(slots, positions, width)
-        index = torch.arange(width, device=self.device)
-        mask = index <= positions[:, None, :, None]  # [R, 1, n, width]
-        masks = {FULL: mask}
-        if self.window is not None:
-            masks[SLIDING] = mask & (index > positions[:, None, :, None] - self.window)
-        angles = self._angles(hidden, positions)
+        return self._through(hidden, self.cache.aim(slots, positions, width), positions, width, first, last)
+
+    def _through(self, hidden: Tensor, cache: Aimed, positions: Tensor, width: int, first: int, last: int) -> Tensor:
+        """The same over a cache that is aimed already, for rows that may see its first `width` entries."""
+        masks, angles = self._masks(fold(positions, self.shared_by), width), self._angles(hidden, positions)
         for number in range(first, last):
             kind = self.kinds[number]
             hidden = self.stack.layers[number](
-                hidden, attention_mask=masks[kind], position_embeddings=angles[kind], position_ids=positions, cache=self.cache
+                hidden, attention_mask=masks[kind], position_embeddings=angles[kind], position_ids=positions, cache=cache
             )
         return hidden
+
+    def _masks(self, positions: Tensor, width: int) -> dict[str, Tensor]:
+        """`[R, 1, n, width]` for each kind of layer: what the queries at `positions` `[R, n]` may see."""
+        index = torch.arange(width, device=self.device)
+        masks = {FULL: index <= positions[:, None, :, None]}
+        if self.window is not None:
+            masks[SLIDING] = masks[FULL] & (index > positions[:, None, :, None] - self.window)
+        return masks
 
     def _angles(self, hidden: Tensor, positions: Tensor) -> dict[str, Any]:
         """Rotary angles of each kind of layer."""

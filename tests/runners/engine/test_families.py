@@ -43,8 +43,9 @@ def test_families_of_the_table_pass(name: str) -> None:
 
 def test_a_known_family_may_come_in_a_variant_that_cannot_run() -> None:
     """Catches angles that follow the longest text of a batch, later tokens in sight, and packed weights that look like a Llama."""
-    with pytest.raises(UnsupportedModel, match="longrope"):
-        check_family({"model_type": "llama", "rope_scaling": {"rope_type": "longrope", "factor": 4}})
+    for kind in ("longrope", "dynamic"):
+        with pytest.raises(UnsupportedModel, match=kind):
+            check_family({"model_type": "llama", "rope_scaling": {"rope_type": kind, "factor": 4}})
     with pytest.raises(UnsupportedModel, match="later tokens"):
         check_family({"model_type": "gemma3_text", "use_bidirectional_attention": True})
     with pytest.raises(UnsupportedModel, match="quantised layout"):

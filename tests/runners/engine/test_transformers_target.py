@@ -61,9 +61,9 @@ def test_exit_at_the_last_layer_accepts_everything(family: str) -> None:
         assert sequence.verified == sequence.drafted > 0
 
 
-def executions(target: Any) -> tuple[dict[int, int], list[Any]]:
+def executions(layers: Any) -> tuple[dict[int, int], list[Any]]:
     """Positions that each layer ran, counted by hooks on the layers themselves."""
-    seen = dict.fromkeys(range(target.layers), 0)
+    seen = dict.fromkeys(range(len(layers)), 0)
 
     def hook(number: int) -> Any:
         def count(_: Any, arguments: tuple[Any, ...], __: Any) -> None:
@@ -71,13 +71,13 @@ def executions(target: Any) -> tuple[dict[int, int], list[Any]]:
 
         return count
 
-    return seen, [layer.register_forward_hook(hook(number)) for number, layer in enumerate(target.stack.layers)]
+    return seen, [layer.register_forward_hook(hook(number)) for number, layer in enumerate(layers)]
 
 
 def test_layerskip_runs_every_position_once_in_every_layer() -> None:
     """Catches a draft pass whose work is thrown away: early and upper layers run the same positions."""
     target: Any = tiny("llama")
-    seen, hooks = executions(target)
+    seen, hooks = executions(target.stack.layers)
     sequence = loop_of(target, spec("layerskip", {"exit_layer": 2}), StopRules(30)).run(prompts(1), 1)[0]
     for hook in hooks:
         hook.remove()
@@ -92,7 +92,7 @@ def test_the_librarys_early_exit_fails_the_count_that_layerskip_passes() -> None
     target: Any = tiny("llama")
     request = prompts(1)[0]
     ours = plain_loop(target, StopRules(30)).run([request], 1)[0].output
-    seen, hooks = executions(target)
+    seen, hooks = executions(target.model.model.layers)
     theirs = target.model.generate(
         torch.tensor([request.ids]), attention_mask=torch.ones(1, len(request.ids), dtype=torch.long), max_new_tokens=30, do_sample=False,
         eos_token_id=None, pad_token_id=0, assistant_early_exit=2, num_assistant_tokens=4,
