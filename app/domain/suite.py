@@ -37,9 +37,27 @@ class Suite(Value):
     def profiles(self) -> tuple[str, ...]:
         return tuple(sorted({prompt.profile for prompt in self.prompts}))
 
+    @property
+    def parallel(self) -> int:
+        """How many prompts have a twin in every language of the suite; 0 where it has one language."""
+        twins = Counter(prompt.parallel for prompt in self.prompts if prompt.parallel)
+        return sum(count == len(self.languages) > 1 for count in twins.values())
+
+    @property
+    def apart(self) -> tuple[str, ...]:
+        """Profiles that a run takes only where it names them: their answers are in another language than their prompts, as translations are, so
+        nothing measured on them is a figure of the language asked for. None is apart where all are."""
+        own = {prompt.profile for prompt in self.prompts if prompt.answer != "other"}
+        return tuple(profile for profile in self.profiles if profile not in own) if own else ()
+
+    def counts(self) -> dict[str, dict[str, int]]:
+        """How many prompts, by language and profile."""
+        return {language: mix(prompt for prompt in self.prompts if prompt.language == language) for language in self.languages}
+
     def offered(self) -> OfferedSuite:
-        """`prompts` counts parallel prompts once: it is how many one language has at least."""
-        fewest = min(Counter(prompt.language for prompt in self.prompts).values())
+        """`prompts` counts parallel prompts once: it is how many one language has at least, without profiles that stand apart."""
+        apart = self.apart
+        fewest = min(Counter(prompt.language for prompt in self.prompts if prompt.profile not in apart).values())
         return OfferedSuite(id=self.id, version=self.version, digest=self.digest, languages=self.languages, profiles=self.profiles, prompts=fewest)
 
 
@@ -96,11 +114,11 @@ def selection(suite: Suite, language: str, choice: SuiteChoice, *, private: bool
 def select(suite: Suite, language: str, profiles: Iterable[str] | None = None, limit: int | None = None) -> tuple[Prompt, ...]:
     """At most `limit` prompts in one language, taken in turn from each profile, so that every shorter selection is the start of a longer one.
 
-    The order follows parallel ids alone: the same arguments in another language select the twins in the same order. What has no twin in every
-    language of the suite comes last. Raises SuiteError.
+    Without `profiles` those that stand apart are left out. The order follows parallel ids alone: the same arguments in another language select
+    the twins in the same order. What has no twin in every language of the suite comes last. Raises SuiteError.
     """
     spoken = _spoken(suite, language)
-    wanted = suite.profiles if profiles is None else tuple(sorted(set(profiles)))
+    wanted = sorted(set(suite.profiles) - set(suite.apart) if profiles is None else set(profiles))
     for profile in wanted:
         if profile not in suite.profiles:
             raise SuiteError(f"suite {suite.id} has no profile {profile!r}{did_you_mean(profile, suite.profiles)}")

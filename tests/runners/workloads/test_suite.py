@@ -19,7 +19,7 @@ def lines(*changes: dict[str, object]) -> bytes:
 
 def test_the_shipped_suite() -> None:
     """Catches a lost line, a lost twin or a profile that is not even."""
-    assert available() == ("parallel-v1",)
+    assert available() == ("parallel-v1", "parallel-v2")
     assert SUITE.languages == ("en", "ru")
     assert (len(SUITE.prompts), len({prompt.parallel for prompt in SUITE.prompts})) == (48, 24)
     for language in SUITE.languages:
@@ -67,6 +67,21 @@ def test_a_shorter_selection_starts_a_longer_one(one: int, other: int) -> None:
 
 def test_the_order_of_profiles_asked_for_does_not_matter() -> None:
     assert select(SUITE, "ru", ["editing", "code"], 5) == select(SUITE, "ru", ["code", "editing", "code"], 5)
+
+
+def test_a_profile_answered_in_another_language_is_taken_only_by_name() -> None:
+    """Catches translations in a figure of the language that was asked for, and an offer that counts them among what a run takes."""
+    away = {"id": "t-ru", "parallel": "t", "profile": "translation", "answer": "other"}
+    suite = parse("tiny-v1", lines({}, {"id": "b-ru", "parallel": "b", "answer": "other"}, away))
+    assert [prompt.id for prompt in select(suite, "ru")] == ["a-ru", "b-ru"]
+    assert [prompt.id for prompt in select(suite, "ru", ["translation"])] == ["t-ru"]
+    assert (suite.apart, suite.offered().prompts) == (("translation",), 2)
+
+
+def test_a_suite_of_translations_alone_is_taken_whole() -> None:
+    """Catches a suite that nobody can run without naming its profiles."""
+    suite = parse("tiny-v1", lines({"profile": "translation", "answer": "other"}))
+    assert (suite.apart, len(select(suite, "ru"))) == ((), 1)
 
 
 @pytest.mark.parametrize("tag", ["ru", "RU", "ru-RU"])
