@@ -5,7 +5,7 @@ import sys
 
 import typer
 
-from app.commands import database, demo, runner, serve, submit, token, toy
+from app.commands import compare, database, demo, gate, runner, serve, submit, token, toy, wait
 
 FAILED = 3
 commands = typer.Typer(
@@ -14,7 +14,9 @@ commands = typer.Typer(
 commands.command()(serve.serve)
 commands.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(runner.runner)
 commands.command()(submit.submit)
-commands.command()(submit.wait)
+commands.command()(wait.wait)
+commands.command()(compare.compare)
+commands.command()(gate.gate)
 commands.command()(demo.demo)
 commands.command()(toy.toy)
 commands.add_typer(token.app, name="token")

@@ -20,6 +20,8 @@ from app.campaigns.routes import router as campaigns_router
 from app.comparisons.routes import router as comparisons_router
 from app.comparisons.service import Comparisons
 from app.errors import DatabaseUnavailable
+from app.gates.routes import router as gates_router
+from app.gates.service import Gates
 from app.queue.sweeper import Sweeper
 from app.runners_registry.routes import router as runners_router
 from app.runners_registry.service import Registry
@@ -60,7 +62,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         responses={"4XX": PROBLEM, "5XX": PROBLEM},
     )
     app.state.settings = settings
-    for router in (runs_router, campaigns_router, comparisons_router, suites_router, runners_router, attempts_router, pages_router):
+    for router in (runs_router, campaigns_router, comparisons_router, suites_router, runners_router, attempts_router, gates_router, pages_router):
         app.include_router(router)
     app.mount("/static", StaticFiles(directory=Path(__file__).parent / "web" / "static"), name="static")
     app.add_api_route("/api/v1/healthz", healthz, tags=["service"], dependencies=[Depends(anyone)])
@@ -135,6 +137,7 @@ def _furnish(app: FastAPI, settings: Settings, database: Database, notifications
     app.state.runs = runs
     app.state.campaigns = Campaigns(database, registry, runs, queued_per_token=settings.queued_per_token)
     app.state.comparisons = Comparisons(runs)
+    app.state.gates = Gates(runs, app.state.comparisons)
     app.state.attempts = Attempts(
         database, registry, notifications, lease_seconds=settings.lease_seconds, beat_seconds=settings.beat_seconds
     )  # fmt: skip

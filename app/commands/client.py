@@ -5,7 +5,7 @@ import math
 import re
 import time
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Self
 
 import httpx
 import typer
@@ -15,6 +15,8 @@ from app.errors import pointer
 from app.settings import Settings
 
 INFRASTRUCTURE = 3
+# What was asked is right and cannot be had at present: a run that has not ended, no runner, a full queue.
+_NOT_NOW = {409, 429}
 PATIENCE_SECONDS = 60.0
 
 
@@ -29,6 +31,12 @@ class Client:
             self._http = httpx.Client(base_url=settings.base_url, timeout=60, headers=headers)
         except httpx.InvalidURL as error:
             raise self._no_address() from error
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._http.close()
 
     def get(self, path: str) -> Any:
         """Waits through a restart of the service. Ends the command with status 3 when it stays away, 2 when it refuses."""
@@ -104,4 +112,4 @@ def _read(answer: httpx.Response) -> Any:
     typer.echo(problem.get("detail", answer.reason_phrase), err=True)
     for field in problem.get("errors", []):
         typer.echo(f"  {field.get('pointer') or field.get('parameter', '')}: {field['detail']}", err=True)
-    raise typer.Exit(INFRASTRUCTURE if answer.status_code >= 500 else USAGE)
+    raise typer.Exit(INFRASTRUCTURE if answer.status_code >= 500 or answer.status_code in _NOT_NOW else USAGE)

@@ -1,21 +1,19 @@
-"""`bezmen submit` and `bezmen wait`."""
+"""`bezmen submit`."""
 
 import json
 import sys
-import time
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from pydantic import TypeAdapter, ValidationError
 
-from app.commands.client import INFRASTRUCTURE, Client
+from app.commands.client import Client
+from app.commands.output import AsJson, AsMarkdown, Junit, Locale, Tongue
 from app.commands.settings import read, shown, usage
+from app.commands.wait import wait
 from app.domain.spec import Name
-from app.reports.format import say
-from app.reports.report import Report
 
-NOT_SUCCEEDED = 1
 SOURCES = {"hub": "repository", "path": "path", "package": "package"}
 NAME: TypeAdapter[str] = TypeAdapter(Name)
 Pairs = list[str]
@@ -54,9 +52,14 @@ def submit(
     margin: Annotated[float | None, typer.Option(help="How much faster it must be to pay.")] = None,
     label: Annotated[Pairs, typer.Option(help="NAME=VALUE that the runner must have; may be repeated.")] = [],  # noqa: B006
     idempotency_key: Annotated[str | None, typer.Option(help="The same key never makes a second run.")] = None,
-    wait_for_it: Annotated[bool, typer.Option("--wait", help="Wait for the answer.")] = False,
+    wait_for_it: Annotated[bool, typer.Option("--wait", help="Wait for the answer, as `bezmen wait` does.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print the number of the run alone.")] = False,
+    as_json: AsJson = False,
+    as_markdown: AsMarkdown = False,
+    junit: Junit = None,
+    locale: Locale = Tongue.EN,
 ) -> None:
-    """Queue a run; prints its number and its address."""
+    """Queue a run; prints its number and its address. What follows a --wait is printed and ends as by `bezmen wait`."""
     body = _spec(spec)
     plain = {
         "engine": engine, "language": language, "tokenizer": tokenizer, "chat_template": chat_template, "stop": stop or None,
@@ -71,53 +74,12 @@ def submit(
     _merge(body, "load", {"kind": load, "concurrency": concurrency, "rate": rate, "burstiness": burstiness})
     _merge(body, "sampling", {"temperature": temperature, "top_k": top_k, "top_p": top_p, "seed": seed})
     settings, headers = read(), _key(idempotency_key)
-    run = Client(settings).post("/api/v1/runs", body, headers)
-    typer.echo(f"run {run['id']} {settings.base_url}/runs/{run['id']}")
+    with Client(settings) as client:
+        run = client.post("/api/v1/runs", body, headers)
+    # With a rendering for programs, standard output is theirs alone.
+    typer.echo(run["id"] if quiet else f"run {run['id']} {settings.base_url}/runs/{run['id']}", err=wait_for_it and (as_json or as_markdown))
     if wait_for_it:
-        wait([run["id"]])
-
-
-def wait(
-    runs: Annotated[list[int], typer.Argument(help="Numbers of runs.")],
-    timeout: Annotated[float | None, typer.Option(help="Seconds.")] = None,
-) -> None:
-    """Wait until runs have ended and print their answers. Status 0 when all succeeded, 1 when one did not, 3 when time was up."""
-    client = Client(read())
-    until = None if timeout is None else time.monotonic() + timeout
-    failed = False
-    for run in runs:
-        ended = _until_ended(client, run, until)
-        failed |= ended["state"] != "succeeded"
-        if ended["state"] == "succeeded":
-            report = Report.model_validate(client.get(f"/api/v1/runs/{run}/report"))
-            typer.echo(f"run {run}: {say(report.answer)}")
-        else:
-            typer.echo(f"run {run} {ended['state']}: {ended['failure'] or 'cancelled'}", err=True)
-    if failed:
-        raise typer.Exit(NOT_SUCCEEDED)
-
-
-def _until_ended(client: Client, run: int, until: float | None) -> dict[str, Any]:
-    last = ""
-    while True:
-        found: dict[str, Any] = client.get(f"/api/v1/runs/{run}")
-        if found["finished_at"] is not None:
-            return found
-        seen = _progress(found)
-        if seen != last:
-            typer.echo(f"run {run}: {seen}", err=True)
-            last = seen
-        if until is not None and time.monotonic() > until:
-            typer.echo(f"run {run} has not ended in time: {seen}", err=True)
-            raise typer.Exit(INFRASTRUCTURE)
-        time.sleep(1)
-
-
-def _progress(run: dict[str, Any]) -> str:
-    if run["state"] == "queued":
-        return " ".join(part for part in (f"number {run['queue_position']} in the queue.", run["waiting"]) if part)
-    progress = run["progress"]
-    return f"{run['state']} on {run['runner']}" + (f", {progress['stage']} {progress['done']}/{progress['total']}" if progress else "")
+        wait([run["id"]], None, as_json, as_markdown, junit, locale)
 
 
 def _spec(text: str | None) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from app.access.service import Access
+from app.access.service import ENROL_MINUTES, Access
 from app.access.tokens import SCOPES
 from app.commands.database import opened, run
 from app.storage.view import DEFAULT
@@ -28,6 +28,22 @@ def create(
     async def work() -> str:
         async with opened() as database:
             return await Access(database).create(name, known, None if every_project else project)
+
+    typer.echo(run(work()))
+
+
+@app.command()
+def enrol(
+    name: Annotated[str, typer.Argument(help="Of the new runner.")],
+    project: Annotated[str, typer.Option(help="The runner measures for this project alone.")] = DEFAULT,
+    every_project: Annotated[bool, typer.Option("--every-project", help="It measures for all of them.")] = False,
+    minutes: Annotated[float, typer.Option(min=1, max=24 * 60, help="How long it can be used.")] = ENROL_MINUTES,
+) -> None:
+    """Make a token that `bezmen runner --enrol` turns into a runner's own, once; it is shown this once."""
+
+    async def work() -> str:
+        async with opened() as database:
+            return await Access(database).invite(name, None if every_project else project, minutes=minutes)
 
     typer.echo(run(work()))
 

@@ -5,17 +5,24 @@ from typing import Literal
 from app.domain.value import Value
 
 Kind = Literal[
-    "ratio", "share", "points", "count", "seconds", "number", "bytes", "tokens_per_second", "per_second", "requests_per_second", "asked_rate"
-]
+    "ratio", "share", "points", "count", "seconds", "number", "bytes", "tokens", "characters", "layer_passes",
+    "tokens_per_second", "characters_per_second", "words_per_second", "per_second", "requests_per_second", "asked_rate",
+]  # fmt: skip
 
 
 class Quantity(Value):
-    """A number inside a sentence; the renderer of a locale decides its digits. `share` is 0..1, `points` a difference of shares."""
+    """A number inside a sentence; the renderer of a locale decides its digits. `share` is 0..1, `points` a difference of shares.
+
+    `beside` is a number that it is held against: neither it nor an end of its interval is rounded onto that. `asked` marks a number that somebody
+    set and nobody measured; it is printed with the digits that it was set with.
+    """
 
     kind: Kind
     value: float
     low: float | None = None
     high: float | None = None
+    beside: float | None = None
+    asked: bool = False
 
 
 class Sentence(Value):

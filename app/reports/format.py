@@ -6,7 +6,7 @@ decides (a ratio of 1, a difference of 0, a share of 0 or 1), since `1.02 to 1.1
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from babel.dates import format_datetime
@@ -22,6 +22,8 @@ NO_BREAK = "\u00a0"
 MINUS = "\u2212"
 _DECIDING: dict[str, tuple[float, ...]] = {"ratio": (1.0,), "points": (0.0,), "share": (0.0, 1.0)}
 _MOST = 4
+# Decimals at most where a bound that somebody set decides: it may be any number.
+_FINEST = 12
 
 
 @dataclass(frozen=True)
@@ -84,8 +86,8 @@ def style_of(kind: str, largest: float) -> Style:
     return STYLES["milliseconds"] if kind == "seconds" and abs(largest) < 1 else STYLES[kind]
 
 
-def decimals(style: Style, value: float, low: float | None, high: float | None) -> int:
-    """Decimals of a number and of both ends of its interval."""
+def decimals(style: Style, value: float, low: float | None, high: float | None, beside: float | None = None) -> int:
+    """Decimals of a number and of both ends of its interval; `beside` decides too, and nothing else is rounded onto it."""
     scaled = [v * style.scale for v in (value, low, high) if v is not None]
     if style.asked:
         return next((digits for digits in range(style.most) if round(value, digits) == value), style.most)
@@ -101,6 +103,10 @@ def decimals(style: Style, value: float, low: float | None, high: float | None) 
     digits = min(max(digits, style.least), style.most)
     while digits < _MOST and _lands_on_a_deciding_value(style, digits, (value, low, high)):
         digits += 1
+    if beside is not None:
+        style = replace(style, deciding=(beside,))
+        while digits < _FINEST and _lands_on_a_deciding_value(style, digits, (value, low, high)):
+            digits += 1
     return digits
 
 
@@ -119,15 +125,25 @@ def decimal(value: float, digits: int, locale: str) -> str:
     return text.lstrip(MINUS) if not any(c in text for c in "123456789") else text
 
 
-def number(kind: str, value: float, low: float | None = None, high: float | None = None, locale: str = "en") -> Printed:
+def number(
+    kind: str, value: float, low: float | None = None, high: float | None = None, locale: str = "en", *, beside: float | None = None
+) -> Printed:
     """A value of a unit (see STYLES) with its interval."""
     style = style_of(kind, max(abs(v) for v in (value, low, high) if v is not None))
-    digits = decimals(style, value, low, high)
+    digits = decimals(style, value, low, high, beside)
     text = decimal(value * style.scale, digits, locale) + style.suffix(locale)
     if low is None or high is None:
         return Printed(text, None)
     ends = [decimal(end * style.scale, digits, locale) for end in (low, high)]
     return Printed(text, f"[{('; ' if locale == 'ru' else ', ').join(ends)}]".replace(" ", NO_BREAK))
+
+
+def asked(kind: str, value: float, locale: str = "en") -> str:
+    """A number that somebody set, with the digits that it was set with."""
+    style = style_of(kind, value)
+    scaled = value * style.scale
+    digits = next((digits for digits in range(style.least, _FINEST) if math.isclose(round(scaled, digits), scaled)), _FINEST)
+    return decimal(scaled, digits, locale) + style.suffix(locale)
 
 
 def estimate(unit: str, found: Estimate, locale: str = "en") -> Printed | None:
@@ -149,6 +165,7 @@ _NOUNS = {
     "blocks": both("%(n)s block", "%(n)s blocks"),
     "pairs": both("%(n)s pair", "%(n)s pairs"),
     "tokens": both("%(n)s token", "%(n)s tokens"),
+    "checks": both("%(n)s check", "%(n)s checks"),
 }
 
 
@@ -160,7 +177,9 @@ def counted(n: int, what: Counted | str, locale: str = "en") -> str:
 
 def quantity(found: Quantity, locale: str = "en") -> str:
     """A number inside a sentence, with its interval where it has one."""
-    return str(number(found.kind, found.value, found.low, found.high, locale))
+    if found.asked:
+        return asked(found.kind, found.value, locale)
+    return str(number(found.kind, found.value, found.low, found.high, locale, beside=found.beside))
 
 
 def say(sentence: Sentence, locale: str = "en") -> str:

@@ -1,7 +1,11 @@
 """A real Postgres for the whole session, an empty database for every test, and the application on top of it."""
 
+import contextlib
 import hashlib
+import os
 import shutil
+import subprocess
+import sys
 import tempfile
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
@@ -23,6 +27,7 @@ from app.storage.migrate import migrate
 from app.storage.schema import METADATA
 from tests import factories
 
+PATIENCE = 60.0
 QUEUE_TABLES = ("procrastinate_jobs", "procrastinate_events", "procrastinate_workers", "procrastinate_periodic_defers")
 
 
@@ -184,3 +189,49 @@ async def serving(database: Database, **over: Any) -> AsyncIterator[Service]:
 async def service(database: Database) -> AsyncIterator[Service]:
     async with serving(database) as running:
         yield running
+
+
+@dataclass
+class Place:
+    """A data directory, and commands that use it."""
+
+    data: Path
+    environment: dict[str, str]
+
+    def start(self, *arguments: str, **over: str) -> "subprocess.Popen[str]":
+        command = [sys.executable, "-m", "app.cli", *arguments]
+        return subprocess.Popen(
+            command, env=self.environment | over, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+        )
+
+    def run(self, *arguments: str, **over: str) -> tuple[int, str, str]:
+        process = self.start(*arguments, **over)
+        out, error = process.communicate(timeout=PATIENCE)
+        return process.returncode, out, error
+
+    @contextlib.contextmanager
+    def serving(self) -> Iterator[tuple[str, "subprocess.Popen[str]"]]:
+        process = self.start("serve")
+        try:
+            yield ready(process), process
+        finally:
+            process.kill()
+            process.communicate(timeout=PATIENCE)
+
+
+def ready(process: "subprocess.Popen[str]") -> str:
+    assert process.stdout is not None
+    for line in process.stdout:
+        if line.startswith("ready "):
+            return line.removeprefix("ready ").strip()
+    raise AssertionError(process.communicate()[1])
+
+
+@pytest.fixture
+def place() -> Iterator[Place]:
+    folder = Path(tempfile.mkdtemp(prefix="bezmen-test-"))
+    folder.chmod(0o755)
+    ours = {name: value for name, value in os.environ.items() if not name.startswith(("BEZMEN_", "DATABASE_URL"))}
+    yield Place(folder, ours | {"BEZMEN_DATA": str(folder), "BEZMEN_PORT": "0", "PYTHONPATH": str(Path.cwd())})
+    EmbeddedPostgres(folder).stop()
+    shutil.rmtree(folder)

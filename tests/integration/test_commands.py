@@ -4,15 +4,12 @@ import asyncio
 import contextlib
 import json
 import os
-import shutil
 import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import time
-from collections.abc import AsyncIterator, Iterator
-from dataclasses import dataclass
+from collections.abc import AsyncIterator
 from pathlib import Path
 from threading import Thread
 
@@ -22,55 +19,7 @@ import pytest
 
 from app.storage.embedded import EmbeddedPostgres
 from tests import factories
-from tests.integration.conftest import Attempt, bearer
-
-PATIENCE = 60.0
-
-
-@dataclass
-class Place:
-    """A data directory, and commands that use it."""
-
-    data: Path
-    environment: dict[str, str]
-
-    def start(self, *arguments: str, **over: str) -> "subprocess.Popen[str]":
-        command = [sys.executable, "-m", "app.cli", *arguments]
-        return subprocess.Popen(
-            command, env=self.environment | over, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
-        )
-
-    def run(self, *arguments: str, **over: str) -> tuple[int, str, str]:
-        process = self.start(*arguments, **over)
-        out, error = process.communicate(timeout=PATIENCE)
-        return process.returncode, out, error
-
-    @contextlib.contextmanager
-    def serving(self) -> Iterator[tuple[str, "subprocess.Popen[str]"]]:
-        process = self.start("serve")
-        try:
-            yield ready(process), process
-        finally:
-            process.kill()
-            process.communicate(timeout=PATIENCE)
-
-
-def ready(process: "subprocess.Popen[str]") -> str:
-    assert process.stdout is not None
-    for line in process.stdout:
-        if line.startswith("ready "):
-            return line.removeprefix("ready ").strip()
-    raise AssertionError(process.communicate()[1])
-
-
-@pytest.fixture
-def place() -> Iterator[Place]:
-    folder = Path(tempfile.mkdtemp(prefix="bezmen-test-"))
-    folder.chmod(0o755)
-    ours = {name: value for name, value in os.environ.items() if not name.startswith(("BEZMEN_", "DATABASE_URL"))}
-    yield Place(folder, ours | {"BEZMEN_DATA": str(folder), "BEZMEN_PORT": "0", "PYTHONPATH": str(Path.cwd())})
-    EmbeddedPostgres(folder).stop()
-    shutil.rmtree(folder)
+from tests.integration.conftest import PATIENCE, Attempt, Place, bearer
 
 
 def processes_of(place: Place) -> list[int]:
@@ -230,7 +179,7 @@ async def test_submit_and_wait(place: Place) -> None:
         assert httpx.get(f"{url}/api/v1/runs/1").json()["spec"]["language"] == "ru"
         async with runner(url, place, outcome="failed", code="crashed", reason="The child died."):
             status, _, error = await asyncio.to_thread(place.run, "submit", spec, "--wait", BEZMEN_URL=url)
-        assert (status, error.splitlines()[-1]) == (1, "run 2 failed: The child died.")
+        assert (status, error.splitlines()[-1]) == (3, "run 2 failed: The child died.")
 
 
 def test_submit_by_options_alone(place: Place) -> None:
