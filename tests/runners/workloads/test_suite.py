@@ -38,6 +38,13 @@ def test_the_digest_of_the_shipped_suite() -> None:
     assert SUITE.digest == "27088d848a8e9eae37d2ccc9d43aa1fa70f96adac8c84997a03f4bf404da8f3f"
 
 
+@pytest.mark.parametrize("readme", ["README.md", "README.ru.md"])
+def test_the_readme_names_every_shipped_suite(readme: str) -> None:
+    """Catches a suite, or a digest, that the documentation does not know."""
+    text = (Path(__file__).parents[3] / readme).read_text(encoding="utf-8")
+    assert [name for name in available() if f"`{name}`" not in text or load(name).digest not in text] == []
+
+
 def test_digest_follows_content_and_nothing_else() -> None:
     """Catches a digest over bytes: line order, key order and blank lines carry nothing, a letter does."""
     ru, en = LINE, LINE | {"id": "a-en", "language": "en", "text": "How are you?"}
