@@ -13,6 +13,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, TypeAdapter, model_validator
 
 from app.domain.bounds import Arm, Count, Purpose, Seconds, Share, Short, Small
+from app.domain.compilation import Compilation
 from app.domain.counts import Counts
 from app.domain.observations import CostFact, DivergenceFact
 from app.domain.tokenizer import TokenizerIdentity
@@ -157,7 +158,8 @@ class RequestFact(Value):
 
 
 class TrialFact(Value):
-    """One pass of one arm over the prompts. `others` is the share of the measuring cores that other processes took; None where it cannot be read."""
+    """One pass of one arm over the prompts. `others` is the share of the measuring cores that other processes took; None where it cannot be read.
+    `eager_forwards` are those of `forwards` in whose step a compiled target ran a pass that was not compiled; None where nothing was compiled."""
 
     kind: Literal["trial"] = "trial"
     arm: Arm
@@ -167,6 +169,7 @@ class TrialFact(Value):
     seconds: Seconds
     forwards: Count
     slot_steps: Count
+    eager_forwards: Count | None = None
     load_average: Annotated[float, Field(ge=0, le=10**5)] | None = None
     steal: Share | None = None
     others: Share | None = None
@@ -191,7 +194,7 @@ class EnvironmentFact(Value):
 
 class PreflightFact(Value):
     """What the runner found before the first trial; the half of the passport that only it can know. `timed_controller`: draft lengths follow times
-    that are measured as it goes, so that repeats of a prompt count differently."""
+    that are measured as it goes, so that repeats of a prompt count differently. `suite_private`: no answer is told, only its digest."""
 
     kind: Literal["preflight"] = "preflight"
     target: Short
@@ -211,6 +214,7 @@ class PreflightFact(Value):
     thinking: Short | None = None
     suite_digest: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
     suite_version: Short
+    suite_private: bool = False
     profiles: Annotated[dict[Short, Count], Field(max_length=64)]
     context_length: Count
     cache_dtype: Short
@@ -218,6 +222,7 @@ class PreflightFact(Value):
     shared_cache: Literal["observed", "declared", "unknown", "not shared", "no draft cache"]
     batched_verification: Literal["observed", "declared", "unknown", "not batched"]
     engine_version: Short
+    compiled: Compilation | None = None
 
 
 class WarmupFact(Value):

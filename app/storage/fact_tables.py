@@ -55,6 +55,7 @@ trials = Table(
     Column("seconds", Double, nullable=False),
     columns.count("forwards"),
     columns.count("slot_steps"),
+    Column("eager_forwards", Integer),
     Column("load_average", Double),
     Column("steal", Double),
     Column("others", Double),

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict
 
 from runners.engine.dice import Chance
 from runners.engine.draft import Batch, Draft
-from runners.engine.target import Target
+from runners.engine.target import Stretch, Target
 
 # Asked after each drafted token with its slot and the drafter's own probability of it: whether to draft another behind it.
 More = Callable[[int, float], bool]
@@ -45,6 +45,10 @@ class Drafter(ABC):
     def forced(self) -> str | None:
         """Why every draft of these parameters is kept by construction, if it is: such an acceptance says nothing and is not measured."""
         return None
+
+    def stretches(self, longest: int) -> set[Stretch]:
+        """The passes through the target that a round with `longest` drafts makes, its verification among them; a target may compile them."""
+        return {Stretch(0, self.target.layers, longest + 1)}
 
     def reset(self) -> None:  # noqa: B027 - a drafter with memory `request` has nothing to forget
         """Forgets everything across requests; called at the start of every trial."""

@@ -10,7 +10,7 @@ from torch import Tensor
 from runners.drafters.base import Drafter, More, Params, UnfitDrafter
 from runners.engine.dice import Chance
 from runners.engine.draft import Batch, Draft, Resume
-from runners.engine.target import Target
+from runners.engine.target import Stretch, Target
 
 
 class LayerSkipParams(Params):
@@ -37,6 +37,11 @@ class LayerSkip(Drafter):
         if self.params.exit_layer == self.target.layers:
             return f"exit_layer {self.params.exit_layer} skips no layer of {self.target.layers}, so every draft is the target's own token"
         return None
+
+    def stretches(self, longest: int) -> set[Stretch]:
+        exit_layer, layers = self.params.exit_layer, self.target.layers
+        last = Stretch(exit_layer, layers, longest + 1) if self.target.resumes else Stretch(0, layers, longest + 1)
+        return {Stretch(0, exit_layer, 1), last}
 
     def propose(self, batch: Batch, limits: Sequence[int], more: More | None = None) -> Draft:
         rows, device = len(batch), self.target.device

@@ -8,6 +8,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
+from app.domain.compilation import Compilation
 from runners.engine.draft import Batch, Draft
 
 
@@ -18,6 +19,15 @@ class Passes:
     prefill: int = 0
     draft: int = 0
     verify: int = 0
+
+
+@dataclass(frozen=True, order=True)
+class Stretch:
+    """Layers `first` … `last` − 1 over `positions` tokens of each row: the shape of one pass, whatever batch it is made for."""
+
+    first: int
+    last: int
+    positions: int
 
 
 class Target(ABC):
@@ -34,11 +44,14 @@ class Target(ABC):
     device: torch.device
     weight_bytes: int | None = None
     cache_bytes: int | None = None
+    compiled: Compilation | None = None
 
     def __init__(self, slots: int) -> None:
         self.slots = slots
         self.passes = [Passes() for _ in range(slots)]
         self.forwards = 0
+        # Passes of a compiled target that fitted no compiled shape; a target that compiles nothing counts none.
+        self.eager = 0
 
     def prefill(self, slot: int, ids: Sequence[int]) -> Tensor | None:
         """Starts a sequence in a slot. Returns the logits `[V]` behind its last id, or None from a target whose prefill emits nothing.

@@ -24,13 +24,14 @@ Seat = int | None
 
 @dataclass(frozen=True)
 class Outcome:
-    """One request decoded by one arm; `seat` is None for plain and control. `forwards` and `slot_steps` are the loop's."""
+    """One request decoded by one arm; `seat` is None for plain and control. `forwards`, `slot_steps` and `eager` are the loop's."""
 
     arm: Arm
     seat: Seat
     sequence: Sequence
     forwards: int
     slot_steps: int
+    eager: int = 0
 
 
 class Cancelled(Exception):
@@ -155,13 +156,14 @@ class Bench:
 
     def _one(self, seat: Seat, request: Request) -> Outcome | None:
         loop = self.loop(seat)
-        before = (loop.counters.forwards, loop.counters.slot_steps)
+        before = (loop.counters.forwards, loop.counters.slot_steps, loop.counters.eager)
         finished = loop.run([request], 1, cancelled=self.unwanted(seat))
         self.clock.settle()
         if not finished:
             self.live()
             return None
-        return Outcome(arm_of(seat), seat, finished[0], loop.counters.forwards - before[0], loop.counters.slot_steps - before[1])
+        after = (loop.counters.forwards, loop.counters.slot_steps, loop.counters.eager)
+        return Outcome(arm_of(seat), seat, finished[0], *(now - then for now, then in zip(after, before, strict=True)))
 
 
 def arm_of(seat: Seat) -> Arm:

@@ -53,7 +53,7 @@ class PairedTrials(Trials):
                 by_arm.setdefault((outcome.arm, outcome.seat), []).append(outcome)
         for own in by_arm.values():
             seconds = sum(o.sequence.step_end[-1] - o.sequence.sent_at for o in own)
-            work = Counters(sum(o.forwards for o in own), sum(o.slot_steps for o in own))
+            work = Counters(sum(o.forwards for o in own), sum(o.slot_steps for o in own), sum(o.eager for o in own))
             yield from self._trial(own[0], work, seconds, purpose, trial, block, quiet)
         for group, row in zip(groups, order, strict=True):
             yield from self._requests(group, row, purpose, trial)

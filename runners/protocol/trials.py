@@ -147,6 +147,7 @@ def trial_fact(
         seconds=seconds,
         forwards=work.forwards,
         slot_steps=work.slot_steps,
+        eager_forwards=None if target.compiled is None or arm == "control" else work.eager,
         load_average=quiet.load_average,
         steal=quiet.steal,
         others=quiet.others,

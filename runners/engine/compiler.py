@@ -1,0 +1,62 @@
+"""torch.compile as this runner uses it, and what it needs of the machine."""
+
+import os
+import shutil
+import sysconfig
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+COMPILERS = ("g++", "clang++", "c++")
+
+
+def missing(device: torch.device) -> str | None:
+    """What compiling lacks on this machine, as the object of a sentence; None when it lacks nothing."""
+    if device.type == "cuda" and find_spec("triton") is None:
+        return "the package triton"
+    if cxx() is None:
+        return f"a C++ compiler ({', '.join(COMPILERS)}, or the one that CXX names)"
+    if not (Path(sysconfig.get_paths()["include"]) / "Python.h").is_file():
+        return "the header files of Python (Python.h)"
+    return None
+
+
+def cxx() -> str | None:
+    """The path of the C++ compiler."""
+    named = os.environ.get("CXX")
+    return next((found for name in ([named] if named else COMPILERS) if (found := shutil.which(name))), None)
+
+
+def build(run: Callable[..., Tensor], example: Callable[[Callable[..., Tensor]], Tensor]) -> Callable[..., Tensor]:
+    """`run` compiled for one shape: `example` calls what it is given once with arguments of that shape.
+
+    Weights are constants of the compiled code and packed as its kernels read them (a second copy in memory). On CUDA the kernels of a call are
+    replayed as one graph, whose outputs the next replay overwrites, so they are copied.
+    """
+    graphs = torch.cuda.is_available()
+    # The shape is chosen before the call and the modules never change, so that looking at each of them again before every call finds nothing.
+    options = {"guard_filter_fn": torch.compiler.skip_guard_on_all_nn_modules_unsafe, "triton.cudagraphs": graphs}
+    made = torch.compile(run, fullgraph=True, dynamic=False, isolate_recompiles=True, options=options)
+
+    def replay(*given: Tensor) -> Tensor:
+        torch.compiler.cudagraph_mark_step_begin()
+        return made(*given).clone()
+
+    found = replay if graphs else made
+    with _settings():
+        # A graph is recorded by the second call, behind the one that warms the kernels up.
+        for _ in range(3 if graphs else 1):
+            example(found)
+    return found
+
+
+@contextmanager
+def _settings() -> Iterator[None]:
+    compiler = cxx()
+    # Worker processes of the compiler would outlive it and stand beside the measurement.
+    with torch._inductor.config.patch({"freezing": True, "compile_threads": 1, "cpp.cxx": (None, compiler or "g++")}):
+        yield
