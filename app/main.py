@@ -35,6 +35,7 @@ from app.storage.host import EmbeddedError
 from app.storage.migrate import migrate
 from app.storage.notifications import Notifications
 from app.suites.routes import router as suites_router
+from app.suites.service import Suites
 from app.web.errors import error_page
 from app.web.pages import router as pages_router
 
@@ -128,18 +129,20 @@ def _start(app: FastAPI, postgres: EmbeddedPostgres) -> None:
 
 
 def _furnish(app: FastAPI, settings: Settings, database: Database, notifications: Notifications) -> None:
-    registry = Registry(database)
+    suites = Suites(database)
+    registry = Registry(database, suites)
     runs = Runs(database, registry, notifications, queued_per_token=settings.queued_per_token)
     app.state.database = database
     app.state.notifications = notifications
     app.state.access = Access(database)
+    app.state.suites = suites
     app.state.registry = registry
     app.state.runs = runs
     app.state.campaigns = Campaigns(database, registry, runs, queued_per_token=settings.queued_per_token)
     app.state.comparisons = Comparisons(runs)
     app.state.gates = Gates(runs, app.state.comparisons)
     app.state.attempts = Attempts(
-        database, registry, notifications, lease_seconds=settings.lease_seconds, beat_seconds=settings.beat_seconds
+        database, registry, suites, notifications, lease_seconds=settings.lease_seconds, beat_seconds=settings.beat_seconds
     )  # fmt: skip
 
 

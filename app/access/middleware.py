@@ -11,6 +11,8 @@ from app.errors import AppError, TooLarge, render
 KIB = 1024
 BODY = 512 * KIB
 FACTS = 16 * KIB * KIB
+# A whole suite, and what a form puts around it.
+SUITE = 8 * KIB * KIB + 64 * KIB
 
 HEADERS = (
     (b"x-content-type-options", b"nosniff"),
@@ -55,6 +57,13 @@ class Hosts:
         await render(wrong.problem())(scope, receive, send)
 
 
+def limit_of(path: str) -> int:
+    """Bytes that a body may take."""
+    if path.endswith("/facts"):
+        return FACTS
+    return SUITE if path in {"/api/v1/suites", "/suites"} else BODY
+
+
 class BodyLimit:
     """Refuses a body above the limit, whether it announces its size or not."""
 
@@ -65,7 +74,7 @@ class BodyLimit:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        limit = FACTS if scope["path"].endswith("/facts") else BODY
+        limit = limit_of(scope["path"])
         announced = dict(scope["headers"]).get(b"content-length", b"0")
         if announced.isdigit() and int(announced) > limit:
             await render(self._too_large(limit).problem())(scope, receive, send)

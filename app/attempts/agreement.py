@@ -9,16 +9,24 @@ from app.domain.spec import RunSpec
 Wrong = tuple[str, str]
 
 
-def disagreements(fact: PreflightFact, spec: RunSpec, offer: Offer) -> Iterator[Wrong]:
-    """(field, what is wrong with it). A folder has no name of its own and a suite that is not offered no known digest; those are not compared."""
+def disagreements(fact: PreflightFact, spec: RunSpec, offer: Offer, *, private: bool = False) -> Iterator[Wrong]:
+    """(field, what is wrong with it). A folder has no name of its own and a suite that is not offered no known digest; those are not compared.
+    `private` says whether the run's suite is."""
     wanted = {"package": f"package:{spec.model.package}", "hub": spec.model.repository, "path": None}[spec.model.source]
     if wanted is not None and fact.target != wanted:
         yield "target", f"the run asks for {wanted}, this is {fact.target}"
     if spec.model.revision is not None and fact.revision != spec.model.revision:
         yield "revision", f"the run asks for {spec.model.revision}, this is {fact.revision}"
+    if spec.compile and fact.compiled is None:
+        yield "compiled", "the run asks for compiled forwards, and this tells of none"
+    if fact.compiled is not None and not spec.compile:
+        yield "compiled", "the run does not ask for compiled forwards, and this tells of some"
     digests = {suite.digest for suite in offer.suites if suite.id == spec.suite.id}
     if digests and fact.suite_digest not in digests:
         yield "suite_digest", f"the suite {spec.suite.id} that this runner offers is {_short(*digests)}, this is {_short(fact.suite_digest)}"
+    if fact.suite_private != private:
+        state = "private" if private else "public"
+        yield "suite_private", f"the suite {spec.suite.id} is {state}"
 
 
 def _short(*digests: str) -> str:

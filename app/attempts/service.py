@@ -21,13 +21,15 @@ from app.attempts.schemas import BatchIn, BatchOut, BeatOut, FinishIn, StateOut
 from app.domain.facts import AnyFact, FinishFact, PreflightFact
 from app.domain.lease import MOST_TOGETHER, Lease
 from app.domain.status import AttemptState
+from app.domain.withheld import revealed
 from app.errors import Conflict, InvalidInput, TooMany, Unauthenticated, pointer
 from app.queue import labels, leases
 from app.queue.sweeper import Sweeper
-from app.runners_registry.fitting import labelled, serves
+from app.runners_registry.fitting import labelled, serves, with_suites
 from app.runners_registry.service import Registry
 from app.storage.database import Database
 from app.storage.notifications import Notifications
+from app.suites.service import Suites
 
 FACTS: TypeAdapter[list[AnyFact]] = TypeAdapter(Annotated[list[AnyFact], Field(max_length=5000)])
 POLL_SECONDS = 1.0
@@ -61,14 +63,21 @@ class MalformedFacts(InvalidInput):
     """The facts cannot be read"""
 
 
+class TextRevealed(InvalidInput):
+    """These facts say what nobody may read"""
+
+
 class OtherRun(InvalidInput):
     """What was found is not what the run asks for"""
 
 
 class Attempts:
-    def __init__(self, database: Database, registry: Registry, notifications: Notifications, *, lease_seconds: float, beat_seconds: float) -> None:
+    def __init__(
+        self, database: Database, registry: Registry, suites: Suites, notifications: Notifications, *, lease_seconds: float, beat_seconds: float
+    ) -> None:
         self._database = database
         self._registry = registry
+        self._suites = suites
         self._notifications = notifications
         self._sweeper = Sweeper(database, lease_seconds)
         self.lease_seconds = lease_seconds
@@ -106,10 +115,15 @@ class Attempts:
                 raise LeaseHeld(said, headers={"Retry-After": "5"})
             offer = await self._registry.offer_of(connection, runner.id)
             waiting = await leases.waiting(connection, principal.view)
-            queues = [queue for queue, specs in waiting.items() if all(labelled(spec, offer) and serves(spec, offer) for spec in specs)]
+            stored = await self._suites.waited_for(connection, principal.view)
+            offers = {queue: with_suites(offer, [stored[queue]] if queue in stored else ()) for queue in waiting}
+            queues = [q for q, specs in waiting.items() if all(labelled(spec, offer) and serves(spec, offers[q]) for spec in specs)]
             found = await self._take(connection, runner, queues)
-            together = await self._together(connection, runner, found) if found else ()
-        return found[1].model_copy(update={"siblings": together}) if found else None
+            if found is None:
+                return None
+            together = await self._together(connection, runner, found)
+            suite = await self._suites.selected(connection, found[1].run, found[1].spec)
+        return found[1].model_copy(update={"siblings": together, "suite": suite})
 
     async def _together(self, connection: AsyncConnection, runner: Row[Any], first: tuple[str, Lease]) -> tuple[Lease, ...]:
         """More runs of the same queue, where that is a campaign's: whoever measures one of them measures them side by side."""
@@ -162,6 +176,7 @@ class Attempts:
                 raise OutOfOrder(f"Batch {batch.number} came before batch {held.batches}.", expected=held.batches)
             found = await asyncio.to_thread(parse, text)
             await self._require_agreement(connection, held, found)
+            await self._require_withheld(connection, held, found)
             if held.state == AttemptState.LEASED:
                 await leases.begin(connection, held)
             await store.add(connection, held, batch.number, batch.digest, found)
@@ -173,10 +188,19 @@ class Attempts:
         if not named:
             return
         spec, offer = await store.spec_of(connection, held.run), await self._registry.offer_of(connection, held.runner_id)
-        wrong = [(f"/facts/{place}/{field}", said) for place, fact in named for field, said in disagreements(fact, spec, offer)]
+        suite, private = await self._suites.of_run(connection, held.run), await self._suites.is_private(connection, held.run)
+        offer = with_suites(offer, [suite] if suite else ())
+        wrong = [(f"/facts/{place}/{field}", said) for place, fact in named for field, said in disagreements(fact, spec, offer, private=private)]
         if wrong:
             fields = [{"pointer": at, "detail": said} for at, said in wrong]
             raise OtherRun("; ".join(f"{at}: {said}" for at, said in wrong) + ".", fields=fields)
+
+    async def _require_withheld(self, connection: AsyncConnection, held: leases.Held, facts: Sequence[AnyFact]) -> None:
+        """Raises TextRevealed for a word of an answer to a private prompt; it is kept nowhere."""
+        told = [f"/facts/{place}/{field}" for place, fact in enumerate(facts) for field in revealed(fact)]
+        if told and await self._suites.is_private(connection, held.run):
+            fields = [{"pointer": at, "detail": "not of a private suite"} for at in told[:20]]
+            raise TextRevealed("The suite of this run is private: of answers send digests and counts alone.", fields=fields)
 
     async def _repeated(self, connection: AsyncConnection, held: leases.Held, batch: BatchIn) -> BatchOut:
         if await store.digest_of(connection, held.attempt, batch.number) != batch.digest:

@@ -1,6 +1,7 @@
 """What a runner holds while it measures a run."""
 
 from app.domain.spec import RunSpec
+from app.domain.suite import Selection
 from app.domain.value import Value
 
 # Runs of one campaign that one process measures side by side; with more arms a pass would take too long for its pairs to be neighbours.
@@ -11,7 +12,7 @@ class Lease(Value):
     """A run that a runner holds for `lease_seconds` from the moment of the answer, and the token that is good for this attempt alone.
 
     `siblings` are leases of further runs of the same campaign that differ from this one in drafter and controller alone: they are measured
-    together, against one plain arm.
+    together, against one plain arm. `suite` holds the prompts where the suite is one that was uploaded; siblings share it.
     """
 
     run: int
@@ -21,4 +22,5 @@ class Lease(Value):
     spec: RunSpec
     lease_seconds: float
     beat_seconds: float
+    suite: Selection | None = None
     siblings: tuple["Lease", ...] = ()

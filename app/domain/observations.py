@@ -22,7 +22,7 @@ class CostFact(Value):
 class DivergenceFact(Value):
     """Where one speculative answer first parts from plain's, and whether that is numerics. `gap` is how far the lower of the two tokens lies below
     the largest logit there, by a plain forward over the shared text: a `tie` where it is at most `tolerance`. A token is None, and so is `gap`, where
-    an answer ends and the other goes on."""
+    an answer ends and the other goes on. `withheld`: of a private suite neither tokens nor texts are told, only how far apart they were."""
 
     kind: Literal["divergence"] = "divergence"
     purpose: Purpose
@@ -37,12 +37,16 @@ class DivergenceFact(Value):
     speculative_token: Count | None
     plain_text: Annotated[str, Field(max_length=400)] | None = None
     speculative_text: Annotated[str, Field(max_length=400)] | None = None
+    withheld: bool = False
 
     @model_validator(mode="after")
     def _judged_by_its_gap(self) -> Self:
-        if self.plain_token == self.speculative_token:
+        said = (self.plain_token, self.speculative_token, self.plain_text, self.speculative_text)
+        if self.withheld and any(part is not None for part in said):
+            raise ValueError("what is withheld is not told")
+        if not self.withheld and self.plain_token == self.speculative_token:
             raise ValueError("answers that part do not go on with the same token")
-        if (self.gap is None) != (self.plain_token is None or self.speculative_token is None):
+        if not self.withheld and (self.gap is None) != (self.plain_token is None or self.speculative_token is None):
             raise ValueError("a gap lies between two tokens")
         if (self.judgement == "tie") != (self.gap is not None and self.gap <= self.tolerance):
             raise ValueError(f"a gap of {self.gap} at a tolerance of {self.tolerance} is no {self.judgement}")

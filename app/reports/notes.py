@@ -33,6 +33,8 @@ def _bench(record: RunRecord, frames: Frames) -> Iterator[Sentence]:
 
 def _counts(record: RunRecord, frames: Frames, found: Sequence[Losslessness]) -> Iterator[Sentence]:
     headline = next(iter(found), None)
+    if record.preflight is not None and record.preflight.suite_private:
+        yield plain("The suite is private: neither prompts nor answers are kept here, only digests of answers, so nothing of them can be shown.")
     if record.spec.sampling.temperature > 0:
         yield (
             plain("Sampled, and the controller decides by measured times: counts are taken over all undisturbed trials.")

@@ -37,6 +37,8 @@ def _named(spec: RunSpec, offers: Sequence[Offer]) -> Iterator[Field]:
     engines = {name for offer in offers for name in offer.engines}
     if spec.engine not in engines:
         yield _field(did_you_mean("engine", spec.engine, engines), "engine")
+    if spec.compile and not any(offer.compiles for offer in offers):
+        yield _field("no runner can compile: that needs a C++ compiler and the header files of Python there; install them, or leave it out", "compile")
     yield from _part("drafter", spec.drafter, [part for offer in offers for part in offer.drafters])
     yield from _part("controller", spec.controller, [part for offer in offers for part in offer.controllers])
     yield from _part("verifier", spec.verifier, [part for offer in offers for part in offer.verifiers])
@@ -90,6 +92,13 @@ def _suite(spec: RunSpec, offers: Sequence[Offer]) -> Iterator[Field]:
     if not any(_speaks(suite, spec.language) for suite in named):
         languages = sorted({language for suite in named for language in suite.languages})
         yield _field(f"suite {spec.suite.id} has no prompts in {spec.language}; it has {', '.join(languages)}", "language")
+
+
+def with_suites(offer: Offer, stored: Iterable[OfferedSuite]) -> Offer:
+    """The offer of a runner that is handed the prompts of these suites; they go before its own of the same id."""
+    given = tuple(stored)
+    taken = {suite.id for suite in given}
+    return offer.model_copy(update={"suites": (*given, *(suite for suite in offer.suites if suite.id not in taken))})
 
 
 def _speaks(suite: OfferedSuite, language: str) -> bool:

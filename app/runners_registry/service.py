@@ -14,9 +14,11 @@ from app.domain.spec import RunSpec
 from app.errors import Conflict, InvalidInput, NotFound, did_you_mean
 from app.queue.labels import bench_of
 from app.runners_registry import store
-from app.runners_registry.fitting import NO_OFFER, labelled, merged, problems, serves
+from app.runners_registry.fitting import NO_OFFER, labelled, merged, problems, serves, with_suites
 from app.runners_registry.schemas import Catalogue, KnownRunner, RunnerOut
 from app.storage.database import Database
+from app.storage.view import View
+from app.suites.service import Suites
 
 
 class NobodyOffers(Conflict):
@@ -32,8 +34,9 @@ class NoSuchSuite(NotFound):
 
 
 class Registry(Seen):
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, suites: Suites) -> None:
         self._database = database
+        self._suites = suites
 
     async def publish(self, principal: Principal, offer: Offer) -> None:
         if principal.token is None:
@@ -42,8 +45,14 @@ class Registry(Seen):
             await store.publish(connection, principal.token, principal.name, offer)
 
     async def known(self) -> list[KnownRunner]:
+        """Runners with what they offer; each has the suites that are stored here, since prompts come with the lease."""
         async with self._database.transaction() as connection:
-            return await store.known(connection, self.view)
+            return await self._known(connection, self.view)
+
+    async def _known(self, connection: AsyncConnection, view: View) -> list[KnownRunner]:
+        stored = await self._suites.offered(connection, view)
+        found = await store.known(connection, view)
+        return [runner.model_copy(update={"offer": with_suites(runner.offer, stored)}) for runner in found]
 
     async def lock(self, connection: AsyncConnection, token: int) -> Row[Any] | None:
         """The runner of this token, locked in the caller's transaction; None when it has never published an offer."""
@@ -52,14 +61,17 @@ class Registry(Seen):
     async def offer_of(self, connection: AsyncConnection, runner: int) -> Offer:
         return await store.offer_of(connection, runner)
 
-    async def check(self, spec: RunSpec) -> None:
-        """Raises NobodyOffers when no runner was ever seen, NotOffered naming the fields that no runner has an answer for."""
-        offers = [runner.offer for runner in await self.known()]
-        if not offers:
-            raise NobodyOffers(NO_OFFER)
-        found = problems(spec, offers)
-        if found:
-            raise NotOffered(" ".join(_sentence(field) for field in found), fields=found)
+    async def check(self, spec: RunSpec, project: str) -> None:
+        """Raises NobodyOffers when no runner was ever seen, NotOffered naming the fields that no runner has an answer for, WrongSelection where
+        a stored suite of the project has no prompts for it."""
+        async with self._database.transaction() as connection:
+            offers = [runner.offer for runner in await self._known(connection, View(project))]
+            if not offers:
+                raise NobodyOffers(NO_OFFER)
+            found = problems(spec, offers)
+            if found:
+                raise NotOffered(" ".join(_sentence(field) for field in found), fields=found)
+            await self._suites.check(connection, spec, project)
 
     async def groups(self, specs: Sequence[RunSpec]) -> list[RunSpec]:
         """Those of `specs` that share a bench with another one, where some runner can measure all that share it."""

@@ -79,7 +79,7 @@ class Runs(Seen):
         run = await self._repeated(spec, principal, idempotency_key)
         if run is not None:
             return await self.get(run), False
-        await self._registry.check(spec)
+        await self._registry.check(spec, principal.home)
         run, created = await self._add(spec, principal, idempotency_key)
         return await self.get(run), created
 
@@ -111,7 +111,7 @@ class Runs(Seen):
             row = await store.find(connection, self.view, run)
             if row is None:
                 raise await self._missing(connection, run)
-        return _summary(row, await self._registry.known() if row.state == RunState.QUEUED else ())
+        return summary_of(row, await self._registry.known() if row.state == RunState.QUEUED else ())
 
     async def page(self, filter: RunFilter) -> RunPage:
         """One page of the runs that match, and how many do not: what is hidden is always counted."""
@@ -123,7 +123,7 @@ class Runs(Seen):
             plain = [await store.facet(connection, self.view, name, RunFilter()) for name in ("state", "outcome")]
             counts = {name: n for facet in plain for name, n in facet.items()}
         known = await self._registry.known() if any(row.state == RunState.QUEUED for row in rows) else ()
-        shown = [_summary(row, known) for row in rows[: filter.limit]]
+        shown = [summary_of(row, known) for row in rows[: filter.limit]]
         more = shown[-1].id if len(rows) > filter.limit else None
         return RunPage(items=shown, total=total, hidden=everything - total, facets=facets, counts={"all": everything, **counts}, next_cursor=more)
 
@@ -252,7 +252,7 @@ def _part(part: Mapping[str, str]) -> str:
     return ", ".join(f'{name} "{value}"' for name, value in part.items()) or "the whole run"
 
 
-def _summary(row: Row[Any], known: Sequence[KnownRunner]) -> RunSummary:
+def summary_of(row: Row[Any], known: Sequence[KnownRunner]) -> RunSummary:
     spec = RunSpec.model_validate(row.spec)
     queued = row.state == RunState.QUEUED
     return RunSummary(

@@ -66,6 +66,8 @@ class Database:
             max_overflow=0,
             pool_timeout=30,
             pool_pre_ping=True,
+            # An error of a statement goes into the log; its values may be the text of a private suite.
+            hide_parameters=True,
             connect_args={"connect_timeout": 10, "options": "-c timezone=UTC"},
         )
 

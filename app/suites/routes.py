@@ -1,21 +1,76 @@
-"""Prompt suites, as runners offer them; their text stays with the runners."""
+"""Prompt suites: those that runners bring, whose text stays with them, and those that were uploaded."""
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter, Depends, Query, Request, Response
 
-from app.access.principal import Reader
-from app.domain.catalogue import OfferedSuite
+from app.access.principal import Reader, Submitter
+from app.errors import AppError, Conflict
 from app.runners_registry.service import Registry, registry_service
+from app.suites.schemas import Id, PromptPage, SuiteOut, UploadOut
+from app.suites.service import Suites, merged, suites_service
 
 router = APIRouter(prefix="/api/v1/suites", tags=["suites"])
+Service = Annotated[Suites, Depends(suites_service)]
+Runners = Annotated[Registry, Depends(registry_service)]
+# JSON lines have no registered type; these are the names that programs give them.
+LINES = ("application/jsonl", "application/x-ndjson", "application/x-jsonlines", "text/plain", "application/octet-stream")
+BODY = {"required": True, "content": {LINES[0]: {"schema": {"type": "string"}}}}
+
+
+class NoLines(AppError):
+    """The body is of another kind"""
+
+    status = 415
+
+
+class TextElsewhere(Conflict):
+    """The text is not here"""
 
 
 @router.get("")
-async def listed(_: Reader, runners: Annotated[Registry, Depends(registry_service)]) -> list[OfferedSuite]:
-    return (await runners.catalogue()).suites
+async def listed(_: Reader, suites: Service, runners: Runners) -> list[SuiteOut]:
+    return merged(await suites.listed(), (await runners.catalogue()).suites)
+
+
+@router.post(
+    "", status_code=201, openapi_extra={"requestBody": BODY}, responses={200: {"model": UploadOut, "description": "this very suite is here already"}}
+)
+async def upload(
+    request: Request,
+    response: Response,
+    principal: Submitter,
+    suites: Service,
+    id: Annotated[Id, Query(description="A name and a version, such as mine-v1.")],
+    private: Annotated[bool, Query(description="Whether its text goes to nobody but the runner that measures with it.")] = False,
+) -> UploadOut:
+    """JSON lines, one prompt a line: id, parallel, language, profile, answer, text. Every wrong line is named, 20 at most."""
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind not in LINES:
+        raise NoLines(f"Send the lines of the suite as the body, with Content-Type: {LINES[0]}.")
+    made, created = await suites.upload(id, await request.body(), private=private, principal=principal)
+    response.status_code = 201 if created else 200
+    response.headers["Location"] = f"/api/v1/suites/{made.id}"
+    return made
 
 
 @router.get("/{suite}")
-async def one(suite: str, _: Reader, runners: Annotated[Registry, Depends(registry_service)]) -> OfferedSuite:
-    return await runners.suite(suite)
+async def one(suite: str, _: Reader, suites: Service, runners: Runners) -> SuiteOut:
+    found = await suites.find(suite)
+    return found or merged([], [await runners.suite(suite)])[0]
+
+
+@router.get("/{suite}/prompts")
+async def prompts(
+    suite: str,
+    _: Reader,
+    suites: Service,
+    runners: Runners,
+    after: Annotated[int, Query(ge=-1, le=2**31 - 1, description="`next_place` of the page before.")] = -1,
+    limit: Annotated[int, Query(ge=1, le=500)] = 100,
+) -> PromptPage:
+    found = await suites.prompts(suite, after, limit)
+    if found is None:
+        offered = await runners.suite(suite)
+        raise TextElsewhere(f"Suite {offered.id} comes with the runners; its text is in their installation, not here.")
+    return found

@@ -1,0 +1,26 @@
+"""What a fact may tell of a private suite: that answers are equal or not, how long they are and in which language, never what they say."""
+
+from collections.abc import Iterator
+from typing import TypeVar
+
+from app.domain.facts import AnyFact, RequestFact
+from app.domain.observations import DivergenceFact
+
+F = TypeVar("F", bound=AnyFact)
+ANSWER = ("output_ids", "output_text")
+PARTING = ("plain_token", "speculative_token", "plain_text", "speculative_text")
+
+
+def withhold(fact: F) -> F:
+    """The same fact without a token or a word of an answer; digests and counts stay."""
+    if isinstance(fact, RequestFact):
+        return fact.model_copy(update=dict.fromkeys(ANSWER))
+    if isinstance(fact, DivergenceFact):
+        return fact.model_copy(update=dict.fromkeys(PARTING) | {"withheld": True})
+    return fact
+
+
+def revealed(fact: AnyFact) -> Iterator[str]:
+    """The fields of a fact in which something of an answer stands."""
+    fields = ANSWER if isinstance(fact, RequestFact) else PARTING if isinstance(fact, DivergenceFact) else ()
+    yield from (field for field in fields if getattr(fact, field) is not None)

@@ -1,0 +1,198 @@
+"""Suites that somebody uploaded: taken, shown as far as their owner allows, and handed to the runner that measures a run."""
+
+import asyncio
+import logging
+from collections.abc import Sequence
+
+from fastapi import Request
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from app.access.principal import Principal
+from app.access.seen import Seen, Who, narrowed
+from app.domain.catalogue import OfferedSuite
+from app.domain.prompt import Fault, Prompt, SuiteError
+from app.domain.spec import RunSpec
+from app.domain.suite import SHOWN_FAULTS, Selection, Suite, named, parse, selection
+from app.errors import AppError, Conflict, InvalidInput
+from app.reports.format import say
+from app.storage.database import Database
+from app.storage.journal import append
+from app.storage.view import View
+from app.suites import store
+from app.suites.schemas import PromptPage, SuiteOut, UploadOut, WarningOut
+
+logger = logging.getLogger(__name__)
+
+
+class WrongSuite(InvalidInput):
+    """This file is no suite"""
+
+    faults: tuple[Fault, ...] = ()
+
+
+class WrongSelection(InvalidInput):
+    """The suite does not have what the run asks for"""
+
+
+class SuiteTaken(Conflict):
+    """A suite does not change"""
+
+
+class PrivateText(AppError):
+    """The text of this suite is shown to nobody"""
+
+    status = 403
+
+
+class Suites(Seen):
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    # --- uploading ----------------------------------------------------------------------------------------------------------------------
+
+    async def upload(self, id: str, content: bytes, *, private: bool, principal: Principal) -> tuple[UploadOut, bool]:
+        """A stored suite and whether it is new: the same content under the same id is the same suite. Raises WrongSuite, SuiteTaken."""
+        principal.need("submit")
+        suite, warnings = await asyncio.to_thread(_read, id, content)
+        async with self._database.transaction() as connection:
+            await store.lock(connection, principal.home, id)
+            known = await store.find(connection, View(principal.home), id)
+            if known is not None:
+                _require_same(suite, known.digest, private=private, was=known.private)
+                return _answer(_of_row(known), warnings), False
+            offered = await store.offered_digests(connection, id)
+            if offered:
+                _require_same(suite, *sorted(offered), private=private, was=False)
+                return _answer(_of_offer(suite.offered()), warnings), False
+            made = await store.add(connection, principal.home, suite, private=private, uploaded_by=principal.name)
+            told = {"suite": id, "digest": suite.digest, "prompts": len(suite.prompts), "private": private}
+            await append(connection, None, "suite uploaded", principal.name, project=principal.home, **told)
+        return _answer(_of_row(made), warnings), True
+
+    # --- looking ------------------------------------------------------------------------------------------------------------------------
+
+    async def listed(self) -> list[SuiteOut]:
+        async with self._database.transaction() as connection:
+            return [_of_row(row) for row in await store.listed(connection, self.view)]
+
+    async def find(self, id: str) -> SuiteOut | None:
+        async with self._database.transaction() as connection:
+            row = await store.find(connection, self.view, id)
+        return None if row is None else _of_row(row)
+
+    async def prompts(self, id: str, after: int, limit: int) -> PromptPage | None:
+        """A page of the prompts behind a place; None for a suite that nobody uploaded. Raises PrivateText."""
+        async with self._database.transaction() as connection:
+            row = await store.find(connection, self.view, id)
+            if row is None:
+                return None
+            if row.private:
+                raise PrivateText(f"Suite {id} is private: its text goes to the runner that measures a run with it, and nowhere else.")
+            found: list[Prompt] = await store.texts(connection, row.id, after, limit + 1)
+        return PromptPage(items=found[:limit], next_place=after + limit if len(found) > limit else None)
+
+    # --- measuring ----------------------------------------------------------------------------------------------------------------------
+
+    async def offered(self, connection: AsyncConnection, view: View) -> list[OfferedSuite]:
+        """What every runner has, since the prompts come with the lease."""
+        return [_as_offered(row) for row in await store.listed(connection, view)]
+
+    async def waited_for(self, connection: AsyncConnection, view: View) -> dict[str, OfferedSuite]:
+        """The stored suite that the runs of a queue ask for, by queue."""
+        return {queue: _as_offered(row) for queue, row in (await store.waited_for(connection, view)).items()}
+
+    async def check(self, connection: AsyncConnection, spec: RunSpec, project: str) -> None:
+        """Raises WrongSelection where a stored suite has no prompts for this run."""
+        row = await store.find(connection, View(project), spec.suite.id)
+        if row is not None:
+            try:
+                await self._select(connection, row, spec)
+            except SuiteError as error:
+                raise WrongSelection(f"{error}.", fields=[{"pointer": "/suite", "detail": str(error)}]) from error
+
+    async def selected(self, connection: AsyncConnection, run: int, spec: RunSpec) -> Selection | None:
+        """The prompts of a run of a stored suite, for the runner that has just leased it; None where the runner has the suite itself."""
+        row = await store.of_run(connection, run)
+        if row is None:
+            return None
+        try:
+            return await self._select(connection, row, spec)
+        except SuiteError as error:
+            # It was checked at submission; the runner then says that it has no such suite, and the line behind goes on.
+            logger.error("run %s cannot be given its prompts: %s", run, error)
+            return None
+
+    async def of_run(self, connection: AsyncConnection, run: int) -> OfferedSuite | None:
+        row = await store.of_run(connection, run)
+        return None if row is None else _as_offered(row)
+
+    async def is_private(self, connection: AsyncConnection, run: int) -> bool:
+        return await store.is_private(connection, run)
+
+    async def _select(self, connection: AsyncConnection, row: store.Found, spec: RunSpec) -> Selection:
+        texts = await store.texts(connection, row.id)
+        suite = Suite(id=row.name, version=row.version, prompts=tuple(texts), digest=row.digest)
+        return selection(suite, spec.language, spec.suite, private=row.private)
+
+
+def _read(id: str, content: bytes) -> tuple[Suite, list[Fault]]:
+    try:
+        named(id)
+    except SuiteError as error:
+        raise WrongSuite(f"{error}.", fields=[{"parameter": "id", "detail": str(error)}]) from error
+    try:
+        return parse(id, content)
+    except SuiteError as error:
+        shown = error.faults[:SHOWN_FAULTS]
+        fields = [{"line": str(fault.line or ""), "field": fault.field or "", "detail": say(fault.sentence)} for fault in shown]
+        more = len(error.faults) - len(shown)
+        said = f"{len(error.faults)} faults in the file of {id}" if len(error.faults) > 1 else f"a fault in the file of {id}"
+        wrong = WrongSuite(f"There is {said}." if len(error.faults) < 2 else f"There are {said}.", fields=fields, more=max(0, more))
+        wrong.faults = error.faults
+        raise wrong from error
+
+
+def _require_same(suite: Suite, *digests: str, private: bool, was: bool) -> None:
+    """Raises SuiteTaken where the id stands for other prompts already, or for the same ones shown to others than asked."""
+    if suite.digest not in digests:
+        following = f"{suite.id.removesuffix(suite.version)}{int(suite.version) + 1}"
+        raise SuiteTaken(
+            f"Suite {suite.id} is here already with other prompts: its digest is {' or '.join(digests)}, that of this file {suite.digest}. "
+            f"Runs were measured with it, so it does not change; upload the new one as {following}.",
+            digest=digests[0],
+        )
+    if private != was:
+        state, asked = ("private", "public") if was else ("public", "private")
+        raise SuiteTaken(f"Suite {suite.id} is here already and {state}; it cannot become {asked}.", digest=suite.digest)
+
+
+def _of_row(row: store.Found) -> SuiteOut:
+    return SuiteOut(
+        id=row.name, version=row.version, digest=row.digest, languages=tuple(row.languages), profiles=tuple(row.profiles), prompts=row.prompts,
+        origin="uploaded", private=row.private, counts=row.counts, parallel=row.parallel, uploaded_by=row.uploaded_by, uploaded_at=row.uploaded_at,
+    )  # fmt: skip
+
+
+def _of_offer(suite: OfferedSuite) -> SuiteOut:
+    return SuiteOut(origin="runner", **suite.model_dump())
+
+
+def _as_offered(row: store.Found) -> OfferedSuite:
+    return OfferedSuite(
+        id=row.name, version=row.version, digest=row.digest, languages=tuple(row.languages), profiles=tuple(row.profiles), prompts=row.prompts
+    )
+
+
+def _answer(suite: SuiteOut, warnings: Sequence[Fault]) -> UploadOut:
+    shown = [WarningOut(line=fault.line, field=fault.field, detail=say(fault.sentence)) for fault in warnings[:SHOWN_FAULTS]]
+    return UploadOut(**suite.model_dump(), warned=len(warnings), warnings=shown)
+
+
+def merged(stored: Sequence[SuiteOut], offered: Sequence[OfferedSuite]) -> list[SuiteOut]:
+    """Everything that a run may name; what is stored goes before what a runner offers under the same id."""
+    taken = {suite.id for suite in stored}
+    return [*stored, *(_of_offer(suite) for suite in offered if suite.id not in taken)]
+
+
+def suites_service(request: Request, who: Who) -> Suites:
+    return narrowed(request, Suites, who)
