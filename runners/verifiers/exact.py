@@ -19,6 +19,9 @@ class Exact(Verifier):
     def verify(self, batch: Batch, draft: Draft, logits: Tensor, chance: Chance) -> Accepted:
         del batch, chance
         own = logits.argmax(dim=-1)  # [B, n + 1]
+        if draft.width == 0:
+            # A plain step is what every other is measured against, and has nothing to compare.
+            return Accepted(kept=[0] * len(draft.lengths), next=own[:, 0].tolist())
         depth = torch.arange(draft.width, device=own.device)
         lengths = torch.tensor(draft.lengths, device=own.device)
         equal = (own[:, : draft.width] == draft.tokens) & (depth < lengths[:, None])
