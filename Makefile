@@ -4,7 +4,7 @@ BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 STAMP := $(VENV)/.installed-for-bezmen
 
-.PHONY: help demo test check bench browser clean
+.PHONY: help demo test check bench coverage browser clean
 help: ## what can be made
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
@@ -41,7 +41,10 @@ check: $(STAMP) ## ruff, mypy, import arrows, schema against migrations
 	$(BIN)/lint-imports
 	BEZMEN_DATA=$$(mktemp -d /tmp/bezmen-check.XXXXXX) sh -c '$(BIN)/bezmen db check; status=$$?; rm -rf "$$BEZMEN_DATA"; exit $$status'
 
-bench: $(STAMP) ## coverage of the intervals by simulation over a grid of runs (minutes); writes app/statistics/coverage.json
+bench: $(STAMP) ## speed against the library's own decoding, on a quiet machine (minutes); writes build/bench.json (ARGS=NAME runs one and writes nothing)
+	$(BIN)/python -m benchmarks $(ARGS)
+
+coverage: $(STAMP) ## coverage of the intervals by simulation over a grid of runs (minutes); writes app/statistics/coverage.json
 	$(BIN)/python -m tests.app.statistics.grid
 
 clean: ## remove the virtual environment

