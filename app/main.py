@@ -22,6 +22,9 @@ from app.comparisons.service import Comparisons
 from app.errors import DatabaseUnavailable
 from app.gates.routes import router as gates_router
 from app.gates.service import Gates
+from app.hooks.courier import Courier
+from app.hooks.routes import router as hooks_router
+from app.hooks.service import Hooks
 from app.queue.sweeper import Sweeper
 from app.runners_registry.routes import router as runners_router
 from app.runners_registry.service import Registry
@@ -40,6 +43,8 @@ from app.web.errors import error_page
 from app.web.pages import router as pages_router
 
 logger = logging.getLogger(__name__)
+# The courier waits for messages by itself; this is only what it rests between two rounds.
+PAUSE_SECONDS = 0.2
 PROBLEM = {"description": "RFC 9457 problem", "content": {"application/problem+json": {}}}
 
 
@@ -63,7 +68,17 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         responses={"4XX": PROBLEM, "5XX": PROBLEM},
     )
     app.state.settings = settings
-    for router in (runs_router, campaigns_router, comparisons_router, suites_router, runners_router, attempts_router, gates_router, pages_router):
+    for router in (
+        runs_router,
+        campaigns_router,
+        comparisons_router,
+        suites_router,
+        runners_router,
+        attempts_router,
+        gates_router,
+        hooks_router,
+        pages_router,
+    ):
         app.include_router(router)
     app.mount("/static", StaticFiles(directory=Path(__file__).parent / "web" / "static"), name="static")
     app.add_api_route("/api/v1/healthz", healthz, tags=["service"], dependencies=[Depends(anyone)])
@@ -97,6 +112,7 @@ async def running(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
         sweeper = Sweeper(database, settings.lease_seconds)
         for work in (sweeper.sweep, app.state.runs.prepare_reports):
             stack.push_async_callback(_end, asyncio.create_task(_again_and_again(work, sweeper.period)))
+        stack.push_async_callback(_end, asyncio.create_task(_again_and_again(app.state.courier.work, PAUSE_SECONDS)))
         yield
 
 
@@ -141,6 +157,8 @@ def _furnish(app: FastAPI, settings: Settings, database: Database, notifications
     app.state.campaigns = Campaigns(database, registry, runs, queued_per_token=settings.queued_per_token)
     app.state.comparisons = Comparisons(runs)
     app.state.gates = Gates(runs, app.state.comparisons)
+    app.state.hooks = Hooks(database, settings.webhook_networks)
+    app.state.courier = Courier(database, runs, notifications, settings.webhook_networks, settings.base_url)
     app.state.attempts = Attempts(
         database, registry, suites, notifications, lease_seconds=settings.lease_seconds, beat_seconds=settings.beat_seconds
     )  # fmt: skip

@@ -3,11 +3,12 @@
 import ipaddress
 import os
 from pathlib import Path
+from typing import Annotated, Any
 from urllib.parse import urlsplit
 
 from platformdirs import user_data_path
-from pydantic import AliasChoices, Field, SecretStr
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic import AliasChoices, BeforeValidator, Field, SecretStr
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from app.domain.status import BEAT_SECONDS, LEASE_SECONDS
 
@@ -15,6 +16,14 @@ from app.domain.status import BEAT_SECONDS, LEASE_SECONDS
 def default_data() -> Path:
     """Root keeps its data outside $HOME, because the database then runs as another user who must be able to reach it."""
     return Path("/var/lib/bezmen") if hasattr(os, "geteuid") and os.geteuid() == 0 else user_data_path("bezmen", appauthor=False)
+
+
+def _listed(value: Any) -> Any:
+    """`10.0.0.0/8, 192.168.1.7` as a list."""
+    return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
+
+
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
 class Settings(BaseSettings):
@@ -34,6 +43,8 @@ class Settings(BaseSettings):
     lease_seconds: float = Field(default=LEASE_SECONDS, gt=0)
     beat_seconds: float = Field(default=BEAT_SECONDS, gt=0)
     queued_per_token: int = Field(default=500, ge=1)
+    # Networks that are not public and to which webhooks may lead all the same.
+    webhook_networks: Annotated[tuple[Network, ...], NoDecode, BeforeValidator(_listed)] = ()
 
     @property
     def loopback(self) -> bool:

@@ -38,7 +38,7 @@ def gate(
     output = Output(as_json, as_markdown, junit, locale, settings.base_url)
     with Client(settings) as client:
         until_ended(client, [run] if baseline is None else [run, baseline], timeout)
-        found = client.post("/api/v1/gates", body)
+        found = client.post("/api/v1/gates", body | {"to_be_confirmed": confirm})
         if confirm and found["answer"] == "does not hold":
             repeat = _repeat(client, run)
             typer.echo(f"run {run} does not hold; run {repeat} measures it once more", err=True)

@@ -42,7 +42,8 @@ class Tolerance(Value):
 
 class GateIn(Value):
     """`baseline` is a run of the same measurement from before a change; without `tolerances` headline and acceptance may be worse by the run's
-    margin. `repeat` is a later run of the same spec: what does not hold must not hold there either."""
+    margin. `repeat` is a later run of the same spec: what does not hold must not hold there either. With `to_be_confirmed` such a repeat is still to
+    come where it does not hold, and webhooks are not told yet."""
 
     run: RunNumber
     bounds: Annotated[tuple[Bound, ...], Field(max_length=MOST_CHECKS)] = ()
@@ -50,6 +51,7 @@ class GateIn(Value):
     baseline: RunNumber | None = None
     tolerances: Annotated[tuple[Tolerance, ...], Field(max_length=MOST_CHECKS)] = ()
     repeat: RunNumber | None = None
+    to_be_confirmed: bool = False
 
     @model_validator(mode="after")
     def _asks_something(self) -> Self:

@@ -4,7 +4,7 @@ A job and the rows that it stands for are written, fetched, retried and finished
 """
 
 from contextlib import nullcontext
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from procrastinate import PsycopgConnector
@@ -14,6 +14,8 @@ from procrastinate.manager import JobManager
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 TASK = "bezmen.measure"
+# Deliveries have a queue of their own, which no runner asks for.
+HOOKS, DELIVER = "webhooks", "bezmen.deliver"
 
 
 class _ThisConnection:
@@ -36,7 +38,12 @@ async def manager(connection: AsyncConnection) -> JobManager:
 
 async def dispatch(connection: AsyncConnection, run: int, queue: str) -> int:
     """Puts a run into the queue; the job's id. Seen by nobody before the caller's commit."""
-    job = Job(queue=queue, lock=None, queueing_lock=f"run-{run}", task_name=TASK, task_kwargs={"run": run})
+    return await defer(connection, queue, TASK, f"run-{run}", {"run": run})
+
+
+async def defer(connection: AsyncConnection, queue: str, task: str, lock: str, subject: dict[str, int]) -> int:
+    """A job; no two with the same lock wait at once."""
+    job = Job(queue=queue, lock=None, queueing_lock=lock, task_name=task, task_kwargs=dict(subject))
     made = await (await manager(connection)).defer_job_async(job)
     assert made.id is not None
     return made.id
@@ -46,10 +53,10 @@ async def fetch(connection: AsyncConnection, queues: list[str], worker: int) -> 
     return await (await manager(connection)).fetch_job(queues, worker) if queues else None
 
 
-async def requeue(connection: AsyncConnection, job: int) -> None:
-    """Back to `todo`, in its old place of the line."""
+async def requeue(connection: AsyncConnection, job: int, after: timedelta = timedelta()) -> None:
+    """Back to `todo`, in its old place of the line, to be fetched no sooner than `after`."""
     if await _status(connection, job) is Status.DOING:
-        await (await manager(connection)).retry_job_by_id_async(job, retry_at=datetime.now(UTC))
+        await (await manager(connection)).retry_job_by_id_async(job, retry_at=datetime.now(UTC) + after)
 
 
 async def finish(connection: AsyncConnection, job: int, status: Status) -> None:

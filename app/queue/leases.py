@@ -14,7 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.domain.spec import RunSpec
 from app.domain.status import FINAL, MAX_ATTEMPTS, AttemptState, RunState, may_become
-from app.queue import jobs
+from app.queue import jobs, outbox
 from app.storage.journal import append
 from app.storage.tables import attempts, runners, runs
 from app.storage.view import View
@@ -210,12 +210,14 @@ async def cancel(connection: AsyncConnection, view: View, run: int, actor: str) 
 
 
 async def move(connection: AsyncConnection, run: int, before: RunState, after: RunState, **values: Any) -> None:
-    """The only place that changes a run's state. Raises RuntimeError for a transition that the table of states does not know."""
+    """The only place that changes a run's state and announces its end. Raises RuntimeError for a transition that the table does not know."""
     if not may_become(before, after):
         raise RuntimeError(f"run {run} cannot go from {before} to {after}")
     changed = await connection.execute(update(runs).where(runs.c.id == run, runs.c.state == before).values(state=after, **values))
     if changed.rowcount != 1:
         raise RuntimeError(f"run {run} was not {before} any more")
+    if after in FINAL:
+        await outbox.announce(connection, run, outbox.RUN_FINISHED)
 
 
 async def _end_attempt(connection: AsyncConnection, attempt: int, state: AttemptState, **values: Any) -> None:
