@@ -23,6 +23,7 @@ from runners.cores import measuring_cores
 from runners.device_lock import DeviceBusy, hold, lock_folder, slug
 from runners.group import Group
 from runners.job import Job
+from runners.keeper import Keeper
 from runners.link import Link, Lost, Refused, read_token
 from runners.site import Site
 
@@ -36,7 +37,7 @@ class Agent:
 
     def __init__(self, link: Link, site: Site, data: Path, spool: Path, warmup_seconds: float) -> None:
         self.link, self.site, self.data, self.warmup_seconds = link, site, data, warmup_seconds
-        self.spool = spool
+        self.spool, self.keeper = spool, Keeper(spool)
         self.signals = 0
 
     def on_signal(self, *_: object) -> None:
@@ -59,12 +60,15 @@ class Agent:
                 continue
             if lease is not None:
                 self._measure([lease, *lease.siblings])
+            else:
+                self.keeper.dismiss()
 
     def _measure(self, leases: list[Lease]) -> None:
         for lease in leases:
             log.info("run %s attempt %s: %s in %s", lease.run, lease.attempt, lease.spec.drafter.name, lease.spec.language)
         job = Job(
             specs=tuple(lease.spec for lease in leases),
+            suite=leases[0].suite,
             cache=self.data / "models",
             roots=self.site.roots,
             hub=self.site.hub,
@@ -72,7 +76,12 @@ class Agent:
             warmup_seconds=self.warmup_seconds,
         )
         folder = self.spool / f"{leases[0].run}-{leases[0].attempt}-{time.time_ns()}"
-        Group(self.link, leases, job, folder, lambda: self.signals > 1).run()
+        free = False
+        try:
+            free = Group(self.link, leases, job, folder, lambda: self.signals > 1).run(self.keeper.child(leases[0], online=bool(job.hub)))
+        finally:
+            if not free:
+                self.keeper.dismiss()
 
 
 def read_offer(site: Site) -> Offer:
@@ -129,6 +138,7 @@ def main() -> None:
     except (Refused, httpx.HTTPError) as error:
         raise SystemExit(f"the service at {args.url} refuses this runner: {error}") from error
     finally:
+        agent.keeper.dismiss()
         agent.link.close()
         lock.close()
 

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -9,7 +10,7 @@ import time
 from pathlib import Path
 
 # What a measurement may see of its parent's environment: no token, no database, no proxy.
-KEPT = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "VIRTUAL_ENV", "SYSTEMROOT")
+KEPT = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "LD_LIBRARY_PATH", "CXX", "CUDA_VISIBLE_DEVICES", "VIRTUAL_ENV", "SYSTEMROOT")
 GRACE_SECONDS = 10.0
 
 
@@ -29,13 +30,17 @@ def environment(online: bool) -> dict[str, str]:
 
 
 class Child:
-    """`python -m runners.measure FOLDER` in a session of its own. It holds one end of a pipe and ends when the other end, this process, is gone."""
+    """`python -m runners.measure --attached` in a session of its own, with its log in `folder`. It holds one end of a pipe and ends when the other
+    end, this process, is gone."""
 
     def __init__(self, folder: Path, *, online: bool = False) -> None:
+        folder.mkdir(parents=True, mode=0o700)
+        self.folder = folder
         self._log = folder / "log"
+        self._begun = 0
         with self._log.open("ab") as log:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "runners.measure", str(folder), "--attached"],
+                [sys.executable, "-m", "runners.measure", "--attached"],
                 stdin=subprocess.PIPE,
                 stdout=log,
                 stderr=log,
@@ -53,12 +58,20 @@ class Child:
         """The exit status, negative for a signal; None while it runs."""
         return self._process.poll()
 
+    def measure(self, job: Path) -> None:
+        """Hands over the folder of a job. A child that is gone says nothing here; its `exit` does."""
+        self._begun = self._log.stat().st_size
+        assert self._process.stdin is not None
+        with contextlib.suppress(BrokenPipeError):
+            self._process.stdin.write(f"{job.absolute()}\n".encode())
+            self._process.stdin.flush()
+
     def ask_to_stop(self) -> None:
         if self.exit is None:
             self._process.send_signal(signal.SIGTERM)
 
     def stop(self, grace: float = GRACE_SECONDS) -> None:
-        """SIGTERM, then SIGKILL to the whole group after `grace` seconds."""
+        """SIGTERM, then SIGKILL to the whole group after `grace` seconds; its folder goes with it."""
         self.ask_to_stop()
         deadline = time.monotonic() + grace
         while self.exit is None and time.monotonic() < deadline:
@@ -66,10 +79,15 @@ class Child:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
+        assert self._process.stdin is not None
+        with contextlib.suppress(BrokenPipeError):
+            self._process.stdin.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
 
     def last_words(self) -> str:
-        """The end of what the child wrote, without progress bars."""
+        """The end of what the child wrote since it was given its job, without progress bars."""
         if not self._log.exists():
             return ""
-        lines = [line.rsplit("\r", 1)[-1].strip() for line in self._log.read_text(errors="replace").splitlines()]
+        text = self._log.read_bytes()[self._begun :].decode(errors="replace")
+        lines = [line.rsplit("\r", 1)[-1].strip() for line in text.splitlines()]
         return "\n".join([line for line in lines if line][-8:])[-1500:]

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from app.domain.facts import AnyFact, FinishFact
+from app.domain.withheld import withhold
 from runners.job import folder_of
 from runners.protocol.spool import Spool
 
@@ -11,10 +12,10 @@ WITHDRAWN = "withdrawn"
 
 
 class Desk:
-    """`stopped` ends all runs; a file named `withdrawn` in a run's own folder ends that one."""
+    """`stopped` ends all runs; a file named `withdrawn` in a run's own folder ends that one. Of a `private` suite no answer is written down."""
 
-    def __init__(self, folder: Path, runs: int, stopped: Callable[[], bool]) -> None:
-        self._stopped = stopped
+    def __init__(self, folder: Path, runs: int, stopped: Callable[[], bool], *, private: bool = False) -> None:
+        self._stopped, self._private = stopped, private
         self._folders = {run: folder_of(folder, run) for run in range(runs)}
         for own in self._folders.values():
             own.mkdir(exist_ok=True)
@@ -31,7 +32,7 @@ class Desk:
     def tell(self, run: int, fact: AnyFact) -> None:
         """Says nothing of a run that has ended."""
         if run in self._spools:
-            self._spools[run].write(fact)
+            self._spools[run].write(withhold(fact) if self._private else fact)
 
     def tell_all(self, fact: AnyFact) -> None:
         for run in self.open:

@@ -14,6 +14,8 @@ from runners.link import Link, Lost
 
 log = logging.getLogger("bezmen.runner")
 TICK_SECONDS = 0.25
+# A trace may quote what was being read.
+WITHHELD = "(withheld: the suite is private)"
 
 
 class Group:
@@ -22,19 +24,21 @@ class Group:
     def __init__(self, link: Link, leases: list[Lease], job: Job, folder: Path, abandon: Callable[[], bool]) -> None:
         self.link, self.job, self.folder, self.abandon = link, job, folder, abandon
         self.open = [Attempt(link, lease, folder_of(folder, run)) for run, lease in enumerate(leases)]
+        self._finished = True
 
-    def run(self) -> None:
+    def run(self, child: Child) -> bool:
+        """Whether the child has said of every run how it ended, and so is free for another job; a child that has not must be stopped."""
         self.folder.mkdir(parents=True, mode=0o700)
-        for attempt in self.open:
-            attempt.folder.mkdir()
-        self.job.write(self.folder)
-        child = Child(self.folder, online=bool(self.job.hub))
         try:
+            for attempt in self.open:
+                attempt.folder.mkdir()
+            self.job.write(self.folder)
+            child.measure(self.folder)
             while self.open:
                 self._tend(child)
         finally:
-            child.stop(grace=1.0)
             shutil.rmtree(self.folder, ignore_errors=True)
+        return self._finished and child.exit is None
 
     def _tend(self, child: Child) -> None:
         ended = child.exit is not None  # asked before the last read, so that nothing written in between is missed
@@ -43,7 +47,7 @@ class Group:
             for attempt in self.open:
                 self.link.release(attempt.lease, "the runner is shutting down")
                 log.info("run %s: released", attempt.lease.run)
-            self.open = []
+            self.open, self._finished = [], False
         if self.open:
             time.sleep(TICK_SECONDS)
 
@@ -52,11 +56,12 @@ class Group:
         try:
             attempt.pump(ended=ended)
             if ended or attempt.finish is not None:
-                attempt.conclude(child.exit, child.last_words())
+                attempt.conclude(child.exit, WITHHELD if self.job.private else child.last_words())
                 return True
             attempt.beat()
         except Lost as error:
             log.warning("run %s attempt %s is lost: %s", attempt.lease.run, attempt.lease.attempt, error)
             attempt.withdraw()
+            self._finished = False
             return True
         return False

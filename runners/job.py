@@ -6,15 +6,17 @@ from typing import Annotated
 from pydantic import Field
 
 from app.domain.spec import RunSpec
+from app.domain.suite import Selection
 from app.domain.value import Value
 from runners.models.allowlist import Allowlist
 
 
 class Job(Value):
     """Runs that differ in drafter and controller alone, measured side by side against one plain arm. `warmup_seconds` is the longest warm-up;
-    `cores` are those to measure on."""
+    `cores` are those to measure on; `suite` are the prompts where they are not the runner's own."""
 
     specs: Annotated[tuple[RunSpec, ...], Field(min_length=1)]
+    suite: Selection | None = None
     cache: Path
     roots: tuple[Path, ...] = ()
     hub: tuple[str, ...] = ()
@@ -25,6 +27,11 @@ class Job(Value):
     def shared(self) -> RunSpec:
         """A spec to read what all runs have in common from."""
         return self.specs[0]
+
+    @property
+    def private(self) -> bool:
+        """Whether neither prompts nor answers may be told to anybody."""
+        return self.suite is not None and self.suite.private
 
     def allowlist(self) -> Allowlist:
         return Allowlist.installed(self.roots, self.hub)

@@ -5,15 +5,18 @@ from typing import TypeVar
 
 import torch
 
+from app.domain.suite import Selection, selection
 from runners.clock import Clock
 from runners.desk import Desk
 from runners.endings import EXPECTED, ending_of
+from runners.engine.compiled import CompiledTarget
 from runners.engine.dice import Chance
 from runners.engine.families import check_family
 from runners.engine.stops import StopRules
 from runners.engine.transformers_target import TransformersTarget
 from runners.job import Job
-from runners.models.load import Located, config_of, end_ids, load_tokenizer, load_weights, locate_model
+from runners.models.load import config_of, load_tokenizer, locate_model
+from runners.models.shelf import Shelf, Shelved
 from runners.parts import choose
 from runners.protocol.bench import Bench
 from runners.protocol.control import Control
@@ -21,6 +24,7 @@ from runners.protocol.preflight import (
     Ready,
     Unmeasurable,
     check_arrivals,
+    check_compiler,
     check_language,
     check_load,
     check_memory,
@@ -31,7 +35,6 @@ from runners.protocol.preflight import (
     pick_dtype,
 )
 from runners.workloads import suite as suites
-from runners.workloads.suite import Prompt, Suite
 from runners.workloads.tokenizers import identify
 
 Made = TypeVar("Made")
@@ -48,46 +51,59 @@ def each(desk: Desk, make: Callable[[int], Made]) -> dict[int, Made]:
     return made
 
 
-def prepare(job: Job, device: torch.device, desk: Desk) -> dict[int, Ready]:
+def prepare(job: Job, device: torch.device, desk: Desk, shelf: Shelf) -> dict[int, Ready]:
     """Everything that can be refused before weights are loaded. Empty when every run has ended."""
     spec = job.shared
     chosen = each(desk, lambda run: choose(job.specs[run]))
     each(desk, lambda run: check_scope(job.specs[run]))
+    each(desk, lambda run: check_compiler(job.specs[run], device))
     if not desk.open:
         return {}
-    suite, prompts = _prompts(job)
+    suite = _selection(job)
     located = locate_model(spec.model, job.allowlist(), job.cache)
     check_family(config_of(located))
     tokenizer = load_tokenizer(located)
     identity = identify(tokenizer, located.name)
     check_tokenizer(spec, identity)
     dtype = pick_dtype(spec, device)
-    requests = encode(prompts, tokenizer, spec)
+    requests = encode(suite.prompts, tokenizer, spec)
 
     def ready(run: int) -> Ready:
         context = context_needed(job.specs[run], requests, chosen[run].control().longest, located)
-        return Ready(job.specs[run], chosen[run], located, tokenizer, identity, suite, prompts, requests, dtype, context)
+        return Ready(job.specs[run], chosen[run], located, tokenizer, identity, suite, requests, dtype, context)
 
     readies = each(desk, ready)
     if readies:
-        check_memory(located, dtype, spec.load.concurrency, max(found.context for found in readies.values()))
+        shelf.make_room(located, dtype, device)
+        context = max(found.context for found in readies.values())
+        packed = _packed(spec, [chosen[run].control().longest for run in readies])
+        check_memory(located, dtype, spec.load.concurrency, context, loaded=shelf.holds(located, dtype), packed=packed)
     return readies
 
 
-def _prompts(job: Job) -> tuple[Suite, tuple[Prompt, ...]]:
+def _rows(spec: RunSpec) -> tuple[int, ...]:
+    """Batches to compile for: as many as may be in flight, and one where requests come as they like."""
+    return tuple({1, spec.load.concurrency}) if spec.load.regime == "open" else (spec.load.concurrency,)
+
+
+def _packed(spec: RunSpec, longest: list[int]) -> int:
+    """How often the weights are laid out anew: for a plain step and each length of draft, in each batch."""
+    return len(_rows(spec)) * (1 + len(set(longest))) if spec.compile else 0
+
+
+def _selection(job: Job) -> Selection:
     spec = job.shared
-    suite = suites.load(spec.suite.id)
-    prompts = suites.select(suite, spec.language, spec.suite.profiles, spec.suite.limit)
-    check_load(spec, prompts)
-    check_arrivals(spec, prompts)
-    check_language(spec, prompts)
-    return suite, tuple(prompts)
+    found = job.suite or selection(suites.load(spec.suite.id), spec.language, spec.suite)
+    check_load(spec, found.prompts)
+    check_arrivals(spec, found.prompts)
+    check_language(spec, found.prompts)
+    return found
 
 
-def open_bench(readies: Mapping[int, Ready], dtype: torch.dtype, device: torch.device, desk: Desk) -> Bench | None:
+def open_bench(readies: Mapping[int, Ready], dtype: torch.dtype, device: torch.device, desk: Desk, shelf: Shelf) -> Bench | None:
     """The target with all arms on it, in weights of `dtype`; None when every run has ended."""
     shared = next(iter(readies.values()))
-    target, rules = _target(shared.located, dtype, device, readies)
+    target, rules = _target(shelf.model(shared.located, dtype, device), readies)
     clock = Clock(device)
 
     def bound(run: int) -> None:
@@ -98,13 +114,21 @@ def open_bench(readies: Mapping[int, Ready], dtype: torch.dtype, device: torch.d
     if not fitting:
         return None
     control = Control(target, rules, clock, shared.chosen.law)
-    return Bench(target, {run: readies[run].chosen for run in fitting}, rules, clock, desk.wanted, control)
+    bench = Bench(target, {run: readies[run].chosen for run in fitting}, rules, clock, desk.wanted, control)
+    if isinstance(target, CompiledTarget):
+        target.compile(bench.stretches())
+    return bench
 
 
-def _target(located: Located, dtype: torch.dtype, device: torch.device, readies: Mapping[int, Ready]) -> tuple[TransformersTarget, StopRules]:
+def _target(shelved: Shelved, readies: Mapping[int, Ready]) -> tuple[TransformersTarget, StopRules]:
     ready = next(iter(readies.values()))
-    spec, model = ready.spec, load_weights(located, dtype, device)
-    eos = frozenset() if spec.ignore_eos else end_ids(model, ready.tokenizer)
+    spec = ready.spec
+    own = ready.tokenizer.eos_token_id
+    eos = frozenset() if spec.ignore_eos else shelved.ends | (frozenset() if own is None else {int(own)})
     context = max(found.context for found in readies.values())
-    target = TransformersTarget(model, slots=spec.load.concurrency, context=context, eos=eos)
+    target = (
+        CompiledTarget(shelved.model, slots=spec.load.concurrency, context=context, eos=eos, rows=_rows(spec))
+        if spec.compile
+        else TransformersTarget(shelved.model, slots=spec.load.concurrency, context=context, eos=eos)
+    )
     return target, StopRules(spec.max_new_tokens, eos, spec.stop, ready.tokenizer.decode)

@@ -20,6 +20,7 @@ from app.attempts.completeness import lacking
 from app.attempts.schemas import BatchIn, BatchOut, BeatOut, FinishIn, StateOut
 from app.domain.facts import AnyFact, FinishFact, PreflightFact
 from app.domain.lease import MOST_TOGETHER, Lease
+from app.domain.spec import RunSpec
 from app.domain.status import AttemptState
 from app.domain.withheld import revealed
 from app.errors import Conflict, InvalidInput, TooMany, Unauthenticated, pointer
@@ -118,12 +119,23 @@ class Attempts:
             stored = await self._suites.waited_for(connection, principal.view)
             offers = {queue: with_suites(offer, [stored[queue]] if queue in stored else ()) for queue in waiting}
             queues = [q for q, specs in waiting.items() if all(labelled(spec, offer) and serves(spec, offers[q]) for spec in specs)]
-            found = await self._take(connection, runner, queues)
+            found = await self._stay(connection, runner, queues, waiting) or await self._take(connection, runner, queues)
             if found is None:
                 return None
             together = await self._together(connection, runner, found)
             suite = await self._suites.selected(connection, found[1].run, found[1].spec)
         return found[1].model_copy(update={"siblings": together, "suite": suite})
+
+    async def _stay(
+        self, connection: AsyncConnection, runner: Row[Any], queues: list[str], waiting: dict[str, list[RunSpec]]
+    ) -> tuple[str, Lease] | None:
+        """The next run of the campaign and on the target that this runner measured last: it may have the weights loaded."""
+        last = await leases.last_of(connection, runner.id)
+        if last is None:
+            return None
+        campaign, spec = last
+        near = [queue for queue in queues if labels.campaign_of(queue) == campaign and labels.shares_target(waiting[queue][0], spec)]
+        return await self._take(connection, runner, near) if near else None
 
     async def _together(self, connection: AsyncConnection, runner: Row[Any], first: tuple[str, Lease]) -> tuple[Lease, ...]:
         """More runs of the same queue, where that is a campaign's: whoever measures one of them measures them side by side."""
@@ -143,8 +155,8 @@ class Attempts:
         if taken is None:
             return None
         return taken.queue, Lease(
-            run=taken.run, attempt=taken.number, attempt_id=taken.attempt, token=token, spec=taken.spec, lease_seconds=self.lease_seconds,
-            beat_seconds=min(self.beat_seconds, self.lease_seconds / 3),
+            run=taken.run, attempt=taken.number, attempt_id=taken.attempt, token=token, spec=taken.spec, campaign=taken.campaign,
+            lease_seconds=self.lease_seconds, beat_seconds=min(self.beat_seconds, self.lease_seconds / 3),
         )  # fmt: skip
 
     # --- what an attempt may do ---------------------------------------------------------------------------------------------------------

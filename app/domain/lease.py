@@ -11,6 +11,7 @@ MOST_TOGETHER = 6
 class Lease(Value):
     """A run that a runner holds for `lease_seconds` from the moment of the answer, and the token that is good for this attempt alone.
 
+    `campaign` is the run's, if it belongs to one: runs of a campaign that share a target come one after the other, so that its weights stay loaded.
     `siblings` are leases of further runs of the same campaign that differ from this one in drafter and controller alone: they are measured
     together, against one plain arm. `suite` holds the prompts where the suite is one that was uploaded; siblings share it.
     """
@@ -20,6 +21,7 @@ class Lease(Value):
     attempt_id: int
     token: str
     spec: RunSpec
+    campaign: int | None = None
     lease_seconds: float
     beat_seconds: float
     suite: Selection | None = None

@@ -26,10 +26,12 @@ TRIAL_COLUMNS = ["arm", "trial", "block", "order", "work", "requests", "p50", "p
 @dataclass(frozen=True)
 class Stability:
     """`rise` is the mean growth of the number in system over the second half of a trial, in requests; `unfinished` the share of requests that
-    were not done one plain p95 after their trial's last arrival; `why` says which of the two is too much, None where the load is borne."""
+    were not done one plain p95 after their trial's last arrival; `served` the requests a second that the arm gets through while somebody waits,
+    at most, None where too few trials show it; `why` says which of the three shows that the load is not borne, None where none does."""
 
     rise: float
     unfinished: float
+    served: float | None
     why: Sentence | None
 
     @property
@@ -84,7 +86,8 @@ def rise(planned: Array, ended: Array) -> float:
 def stability(frames: Frames, arm: str) -> Stability | None:
     """Whether an arm bears its load; None where no trial of it can be used.
 
-    The number in system rises where its mean growth over trials is a request or more and, from four trials on, lies above 0 beyond chance.
+    The number in system rises where its mean growth over trials is a request or more and, from four trials on, lies above 0 beyond chance. Trials
+    of a few arrivals end before it has risen; what the arm serves at most against what arrives shows the overload all the same.
     """
     trials = _usable(trials_of(frames, arm))
     if trials.empty:
@@ -93,7 +96,20 @@ def stability(frames: Frames, arm: str) -> Stability | None:
     mean, n = float(rises.mean()), len(rises)
     least = quantile(ONE_SIDED, n - 1) * float(rises.std(ddof=1)) / n**0.5 if n >= FEWEST_TRIAL_PAIRS else 0.0
     unfinished = _unfinished(frames, arm, set(trials["trial"]))
-    return Stability(mean, unfinished, _why_unstable(arm, mean, unfinished, rising=mean >= LEAST_RISE and mean > least))
+    served, rate = served_at_most(frames, arm), frames.load.rate or 0.0
+    why = _why_unstable(arm, mean, unfinished, rising=mean >= LEAST_RISE and mean > least)
+    if why is None and served is not None and served < rate:
+        why = _why_overloaded(arm, served, rate)
+    return Stability(mean, unfinished, served, why)
+
+
+def _why_overloaded(arm: str, served: float, rate: float) -> Sentence:
+    return plain(
+        "Unstable: %(rate)s arrive, and the %(arm)s arm serves at most %(served)s while requests wait; its latency depends on how long a trial lasts.",
+        arm=arm,
+        rate=Quantity(kind="asked_rate", value=rate),
+        served=Quantity(kind="asked_rate", value=served),
+    )
 
 
 def _why_unstable(arm: str, mean: float, unfinished: float, *, rising: bool) -> Sentence | None:
@@ -165,18 +181,34 @@ def plain_against_plain(frames: Frames) -> Estimate | None:
 
 
 def capacity(frames: Frames, arm: str) -> tuple[float | None, int]:
-    """Requests that an arm served a second while somebody waited all along, and how many those were; None where nobody did.
+    """Requests that an arm served a second while somebody waited all along, and how many those were; None where nobody did."""
+    gaps = _waited_gaps(frames, arm)
+    admitted, seconds = sum(n for n, _ in gaps), sum(seconds for _, seconds in gaps)
+    return (admitted / seconds if seconds > 0 else None), admitted
+
+
+def served_at_most(frames: Frames, arm: str) -> float | None:
+    """The upper end of `capacity`: one-sided, t on the log over the trials in which somebody waited; None where those are fewer than four. Of a
+    single trial a few gaps say little: one that waits for the longest of many requests is no rate."""
+    logs = np.log([n / seconds for n, seconds in _waited_gaps(frames, arm) if seconds > 0])
+    if len(logs) < FEWEST_TRIAL_PAIRS:
+        return None
+    return float(np.exp(logs.mean() + quantile(ONE_SIDED, len(logs) - 1) * logs.std(ddof=1) / len(logs) ** 0.5))
+
+
+def _waited_gaps(frames: Frames, arm: str) -> list[tuple[int, float]]:
+    """Of each trial in which somebody waited: admissions, and the seconds between each and the one before.
 
     A request that had come before the one in front of it got its slot waited for the whole gap between the two: over such gaps all slots were
     taken, so admissions ÷ seconds is what the arm can serve at most.
     """
-    admitted, seconds = 0, 0.0
+    found = []
     for _, own in requests_of(frames, arm).dropna(subset=["planned_at"]).groupby("trial"):
         planned = own["planned_at"].to_numpy(dtype=float)
         sent = planned + own["queueing"].to_numpy(dtype=float)
         rank = np.argsort(sent, kind="stable")
         planned, sent = planned[rank], sent[rank]
         waited = planned[1:] <= sent[:-1]
-        admitted += int(waited.sum())
-        seconds += float(np.diff(sent)[waited].sum())
-    return (admitted / seconds if seconds > 0 else None), admitted
+        if waited.any():
+            found.append((int(waited.sum()), float(np.diff(sent)[waited].sum())))
+    return found

@@ -15,6 +15,7 @@ def needs(spec: RunSpec) -> dict[str, str]:
     """What a runner must offer to measure this; equal needs share a queue. Parameters are not needs: they were checked at submission."""
     needed = {
         "engine": spec.engine,
+        "compile": str(spec.compile).lower(),
         "model": f"{spec.model.source}:{spec.model.title}:{spec.model.file or ''}",
         "dtype": spec.model.dtype,
         "drafter": spec.drafter.name,
@@ -44,9 +45,19 @@ def bench_of(spec: RunSpec) -> str:
     return spec.model_copy(update={"drafter": PLAIN, "controller": PLAIN}).digest()
 
 
+def shares_target(one: RunSpec, other: RunSpec) -> bool:
+    """Whether the process that has measured one has the other's target in memory."""
+    return (one.engine, one.model) == (other.engine, other.model)
+
+
 def group_queue(campaign: int, spec: RunSpec) -> str:
     """The queue of those runs of a campaign that share a bench."""
     return f"{GROUP}{campaign}#{_digest(bench_of(spec))}"
+
+
+def campaign_of(queue: str) -> int | None:
+    """The campaign whose runs wait in a queue; None for a queue of any runs."""
+    return int(queue.removeprefix(GROUP).partition("#")[0]) if is_group(queue) else None
 
 
 def is_group(queue: str) -> bool:

@@ -35,6 +35,7 @@ class Taken:
     number: int
     spec: RunSpec
     queue: str
+    campaign: int | None
 
 
 @dataclass(frozen=True)
@@ -81,6 +82,14 @@ async def live_attempt(connection: AsyncConnection, runner: int) -> int | None:
     return None if found is None else int(found)
 
 
+async def last_of(connection: AsyncConnection, runner: int) -> tuple[int, RunSpec] | None:
+    """The campaign and the spec of the run that a runner measured last; None when that run belonged to no campaign, or there was none."""
+    joined = attempts.join(runs, runs.c.id == attempts.c.run_id)
+    latest = select(runs.c.campaign_id, runs.c.spec).select_from(joined).where(attempts.c.runner_id == runner).order_by(attempts.c.id.desc()).limit(1)
+    row = (await connection.execute(latest)).one_or_none()
+    return None if row is None or row.campaign_id is None else (row.campaign_id, RunSpec.model_validate(row.spec))
+
+
 async def take(
     connection: AsyncConnection, runner: Row[Any], queues: list[str], token_hash: bytes, seconds: float, *, beside: int | None = None
 ) -> Taken | None:
@@ -106,7 +115,7 @@ async def take(
     attempt = (await connection.execute(made.returning(attempts.c.id))).scalar_one()
     await move(connection, run.id, RunState(run.state), RunState.LEASED)
     await append(connection, run.id, "leased", runner.name, attempt=run.attempt, of=MAX_ATTEMPTS)
-    return Taken(attempt, run.id, run.attempt, RunSpec.model_validate(run.spec), run.queue)
+    return Taken(attempt, run.id, run.attempt, RunSpec.model_validate(run.spec), run.queue, run.campaign_id)
 
 
 async def hold(connection: AsyncConnection, attempt: int) -> Held | None:

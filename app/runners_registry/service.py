@@ -74,20 +74,19 @@ class Registry(Seen):
             await self._suites.check(connection, spec, project)
 
     async def groups(self, specs: Sequence[RunSpec]) -> list[RunSpec]:
-        """Those of `specs` that share a bench with another one, where some runner can measure all that share it."""
+        """Those of `specs` for which some runner can measure all that share their bench."""
         offers = [runner.offer for runner in await self.known()]
         by_bench: dict[str, list[RunSpec]] = {}
         for spec in specs:
             by_bench.setdefault(bench_of(spec), []).append(spec)
-        shared = [group for group in by_bench.values() if len(group) > 1]
-        able = [group for group in shared if any(all(serves(spec, offer) and labelled(spec, offer) for spec in group) for offer in offers)]
+        able = [group for group in by_bench.values() if any(all(serves(spec, offer) and labelled(spec, offer) for spec in group) for offer in offers)]
         return [spec for group in able for spec in group]
 
     async def catalogue(self) -> Catalogue:
         runners = await self.known()
         offers = [runner.offer for runner in runners if runner.live]
         return Catalogue(
-            runners=[_runner(runner) for runner in runners],
+            runners=[shown(runner) for runner in runners],
             models=_models(offers),
             drafters=merged(part for offer in offers for part in offer.drafters),
             controllers=merged(part for offer in offers for part in offer.controllers),
@@ -127,7 +126,8 @@ def _sentence(field: dict[str, str]) -> str:
     return f"{field['pointer']} {detail}." if field["pointer"] else f"{detail[0].upper()}{detail[1:]}."
 
 
-def _runner(runner: KnownRunner) -> RunnerOut:
+def shown(runner: KnownRunner) -> RunnerOut:
+    """A runner as others see it."""
     state = "offline" if not runner.live else "busy" if runner.busy else "idle"
     offer = runner.offer
     return RunnerOut(

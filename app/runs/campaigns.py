@@ -1,6 +1,8 @@
 """Runs that are submitted together: all or none, one family."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
 
 from fastapi import Request
 from sqlalchemy.ext.asyncio import AsyncConnection
@@ -8,18 +10,39 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from app.access.principal import Principal
 from app.access.seen import Seen, Who, narrowed
 from app.domain.spec import RunSpec
-from app.errors import NotFound, TooMany
-from app.queue import labels
+from app.domain.status import FINAL, RunState
+from app.errors import Conflict, NotFound, TooMany
+from app.queue import labels, leases
 from app.runners_registry.service import Registry
-from app.runs import store
+from app.runs import campaign_store, store
 from app.runs.keys import KeyReused, same
 from app.runs.schemas import RunSummary
-from app.runs.service import LARGEST, Runs
+from app.runs.service import LARGEST, Runs, summary_of
 from app.storage.database import Database
 
 
 class NoSuchCampaign(NotFound):
     """There is no such campaign"""
+
+
+class AllEnded(Conflict):
+    """All runs of this campaign have ended"""
+
+
+class NothingToResume(Conflict):
+    """There is nothing to resume"""
+
+
+@dataclass(frozen=True)
+class Campaign:
+    """`runs` holds the newest run of each measurement, `earlier` those that were resumed since."""
+
+    id: int
+    title: str
+    submitted_by: str
+    created_at: datetime
+    runs: tuple[RunSummary, ...]
+    earlier: tuple[RunSummary, ...]
 
 
 class Campaigns(Seen):
@@ -47,25 +70,93 @@ class Campaigns(Seen):
             known = await _repeated(connection, specs, principal, idempotency_key)
             if known is not None:
                 return known, False
-            if await store.queued_by(connection, principal.home, principal.name) + len(specs) > self._queued_per_token:
-                raise TooMany(f"{principal.name} may have {self._queued_per_token} runs waiting; with these it would be more.")
-            campaign = await store.add_campaign(connection, principal.home, title, principal.name)
+            await self._require_room(connection, principal, len(specs))
+            campaign = await campaign_store.add(connection, principal.home, title, principal.name)
             for place, spec in enumerate(specs):
-                queue = labels.group_queue(campaign, spec) if spec in together else None
-                run = await store.add(connection, principal.home, spec, principal.name, campaign=campaign, queue=queue)
+                run = await self._add(connection, campaign, spec, spec in together, principal)
                 if idempotency_key is not None:
                     await store.remember_key(connection, principal.key, _member(idempotency_key, place), run, spec.model_dump(mode="json"))
         return campaign, True
 
-    async def get(self, campaign: int) -> tuple[str, list[RunSummary]]:
-        """A campaign's title and its runs. Raises NoSuchCampaign."""
-        found = None
-        if 0 < campaign <= LARGEST:
-            async with self._database.transaction() as connection:
-                found = await store.campaign_runs(connection, self.view, campaign)
-        if found is None:
-            raise NoSuchCampaign(f"There is no campaign {campaign}.")
-        return found[0], [await self._runs.get(run) for run in found[1]]
+    async def get(self, campaign: int) -> Campaign:
+        """Raises NoSuchCampaign."""
+        async with self._database.transaction() as connection:
+            row = await campaign_store.find(connection, self.view, campaign) if 0 < campaign <= LARGEST else None
+            if row is None:
+                raise await self._missing(connection, campaign)
+            members = await store.of_campaign(connection, self.view, campaign)
+        known = await self._registry.known() if any(member.state == RunState.QUEUED for member in members) else ()
+        newest = {member.spec_digest: member.id for member in members}
+        shown = {member.id: summary_of(member, known) for member in members}
+        current = tuple(shown[member.id] for member in members if newest[member.spec_digest] == member.id)
+        earlier = tuple(shown[member.id] for member in members if newest[member.spec_digest] != member.id)
+        return Campaign(row.id, row.title, row.submitted_by, row.created_at, current, earlier)
+
+    async def page(self, before: int | None, limit: int) -> list[tuple[int, str, str, datetime, dict[str, int]]]:
+        """Newest first: number, title, who submitted it, when, runs by state. One more than `limit` where there is one."""
+        async with self._database.transaction() as connection:
+            rows = await campaign_store.page(connection, self.view, before, limit)
+            counts = await campaign_store.counts(connection, [row.id for row in rows])
+        return [(row.id, row.title, row.submitted_by, row.created_at, counts[row.id]) for row in rows]
+
+    async def _missing(self, connection: AsyncConnection, campaign: int) -> NoSuchCampaign:
+        newest = await campaign_store.newest(connection, self.view)
+        return NoSuchCampaign(f"There is no campaign {campaign}. " + ("There are none yet." if newest is None else f"The newest is {newest}."))
+
+    # --- all of its runs at once --------------------------------------------------------------------------------------------------------
+
+    async def cancel(self, campaign: int, *, principal: Principal) -> int:
+        """Ends every run of it that has not ended, and says how many. Raises NoSuchCampaign, AllEnded."""
+        principal.need("submit")
+        open_runs = [run.id for run in (await self.get(campaign)).runs if run.state not in FINAL]
+        if not open_runs:
+            raise AllEnded(f"All runs of campaign {campaign} have ended; there is nothing to cancel.")
+        cancelled = 0
+        async with self._database.transaction() as connection:
+            for run in open_runs:
+                before = await leases.cancel(connection, self.view, run, principal.name)
+                cancelled += before not in FINAL
+        return cancelled
+
+    async def repeat(self, campaign: int, *, principal: Principal) -> int:
+        """A new campaign of the same measurements. Raises NoSuchCampaign, NobodyOffers, NotOffered, TooMany."""
+        found = await self.get(campaign)
+        repeated, _ = await self.submit(found.title, [run.spec for run in found.runs], principal=principal)
+        return repeated
+
+    async def resume(self, campaign: int, *, principal: Principal) -> int:
+        """New runs, in the same campaign, for those that were cancelled or failed where a retry makes sense; says how many.
+
+        A measurement counts once in the family, however often it was resumed. Raises NoSuchCampaign, NothingToResume, NotOffered, TooMany.
+        """
+        principal.need("submit")
+        found = await self.get(campaign)
+        lost = [run.spec for run in found.runs if run.state == RunState.CANCELLED or (run.state == RunState.FAILED and run.retry_makes_sense)]
+        if not lost:
+            raise NothingToResume(f"No run of campaign {campaign} was cancelled or failed in a way that a retry could mend.")
+        for spec in lost:
+            await self._registry.check(spec, principal.home)
+        together = await self._registry.groups(lost)
+        async with self._database.transaction() as connection:
+            await self._require_room(connection, principal, len(lost))
+            # Whoever resumes at the same moment waits here, and then finds that nothing is left to do.
+            await store.lock_key(connection, "campaign", str(campaign))
+            members = await store.of_campaign(connection, self.view, campaign)
+            waiting = {member.spec_digest for member in members if RunState(member.state) not in FINAL}
+            made = 0
+            for spec in lost:
+                if spec.digest() not in waiting:
+                    await self._add(connection, campaign, spec, spec in together, principal)
+                    made += 1
+        return made
+
+    async def _require_room(self, connection: AsyncConnection, principal: Principal, more: int) -> None:
+        if await store.queued_by(connection, principal.home, principal.name) + more > self._queued_per_token:
+            raise TooMany(f"{principal.name} may have {self._queued_per_token} runs waiting; with these it would be more.")
+
+    async def _add(self, connection: AsyncConnection, campaign: int, spec: RunSpec, together: bool, principal: Principal) -> int:
+        queue = labels.group_queue(campaign, spec) if together else None
+        return await store.add(connection, principal.home, spec, principal.name, campaign=campaign, queue=queue)
 
 
 async def _repeated(connection: AsyncConnection, specs: Sequence[RunSpec], principal: Principal, key: str | None) -> int | None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 from sqlalchemy import Select, delete, func, select
-from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.dialects.postgresql import distinct_on, insert
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.domain.estimate import Cell, Figure, Refusal
@@ -43,11 +43,12 @@ async def record(connection: AsyncConnection, view: View, run: int) -> RunRecord
 
 
 def _of_campaign(run: int) -> Select[Any]:
-    """The other runs of a run's campaign, with what is kept of their reports."""
-    own = select(runs.c.campaign_id).where(runs.c.id == run).scalar_subquery()
+    """The other measurements of a run's campaign, each by its newest run, with what is kept of their reports: one that was resumed is tried once."""
+    own, what = (select(column).where(runs.c.id == run).scalar_subquery() for column in (runs.c.campaign_id, runs.c.spec_digest))
     joined = runs.outerjoin(reports, reports.c.run_id == runs.c.id)
     columns = (runs.c.id, runs.c.state, runs.c.spec, reports.c.speedup, reports.c.analysis)
-    return select(*columns).select_from(joined).where(runs.c.campaign_id == own, runs.c.id != run).order_by(runs.c.id)
+    others = select(*columns).select_from(joined).ext(distinct_on(runs.c.spec_digest))
+    return others.where(runs.c.campaign_id == own, runs.c.spec_digest != what).order_by(runs.c.spec_digest, runs.c.id.desc())
 
 
 async def _kin(connection: AsyncConnection, run: int) -> list[Kin]:

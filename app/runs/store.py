@@ -12,7 +12,7 @@ from app.queue.labels import queue_of
 from app.runs.schemas import EventOut, RunFilter
 from app.storage.fact_tables import reports
 from app.storage.journal import append
-from app.storage.tables import attempts, campaigns, events, idempotency_keys, runners, runs
+from app.storage.tables import attempts, events, idempotency_keys, runners, runs
 from app.storage.view import View
 
 # A row of many columns; what it holds is checked when it becomes a schema.
@@ -42,18 +42,6 @@ async def remember_key(connection: AsyncConnection, scope: str, key: str, run: i
 async def queued_by(connection: AsyncConnection, project: str, name: str) -> int:
     mine = (runs.c.project == project, runs.c.submitted_by == name, runs.c.state == RunState.QUEUED)
     return int(await connection.scalar(select(func.count()).where(*mine)) or 0)
-
-
-async def add_campaign(connection: AsyncConnection, project: str, title: str, submitted_by: str) -> int:
-    row = insert(campaigns).values(project=project, title=title, submitted_by=submitted_by).returning(campaigns.c.id)
-    return int((await connection.execute(row)).scalar_one())
-
-
-async def campaign_runs(connection: AsyncConnection, view: View, campaign: int) -> tuple[str, list[int]] | None:
-    """A campaign's title and its runs."""
-    title = await connection.scalar(select(campaigns.c.title).where(campaigns.c.id == campaign, view.of(campaigns)))
-    members = await connection.scalars(select(runs.c.id).where(runs.c.campaign_id == campaign).order_by(runs.c.id))
-    return None if title is None else (str(title), list(members))
 
 
 async def campaign_of(connection: AsyncConnection, run: int) -> int | None:
@@ -112,6 +100,11 @@ async def exists(connection: AsyncConnection, view: View, run: int) -> bool:
 
 async def find(connection: AsyncConnection, view: View, run: int) -> Found | None:
     return (await connection.execute(_summaries().where(runs.c.id == run, view.of(runs)))).one_or_none()
+
+
+async def of_campaign(connection: AsyncConnection, view: View, campaign: int) -> list[Found]:
+    """All runs that a campaign ever had, oldest first."""
+    return list(await connection.execute(_summaries().where(runs.c.campaign_id == campaign, view.of(runs)).order_by(runs.c.id)))
 
 
 def _conditions(view: View, wanted: RunFilter, *, without: str | None = None) -> list[ColumnElement[bool]]:

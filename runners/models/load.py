@@ -13,7 +13,7 @@ from runners.models.gguf import convert
 from runners.models.hub import NoSuchModel, download
 from runners.models.package import digest, locate
 
-__all__ = ["Located", "NoSuchModel", "config_of", "context_of", "end_ids", "load_tokenizer", "load_weights", "locate_model"]
+__all__ = ["Located", "NoSuchModel", "config_of", "context_of", "load_tokenizer", "load_weights", "locate_model", "weights_bytes"]
 
 
 @dataclass(frozen=True)
@@ -114,8 +114,6 @@ def cache_entry_bytes(located: Located, dtype: torch.dtype) -> int:
     return int(2 * config["num_hidden_layers"] * config.get("num_key_value_heads", heads) * dim * dtype.itemsize)
 
 
-def end_ids(model: Any, tokenizer: Any) -> frozenset[int]:
-    """Every id that ends an answer: the generation configuration's and the tokenizer's."""
-    declared = getattr(model.generation_config, "eos_token_id", None)
-    ids = declared if isinstance(declared, list) else [declared]
-    return frozenset(int(i) for i in [*ids, tokenizer.eos_token_id] if i is not None)
+def weights_bytes(located: Located) -> int:
+    """What the weights take on disk."""
+    return sum(file.stat().st_size for file in located.folder.glob("*.safetensors"))

@@ -9,16 +9,19 @@ from typing import Any
 import psutil
 import torch
 
+from app.domain.compilation import Compilation
 from app.domain.facts import PreflightFact
 from app.domain.spec import GENERATIONS, RunSpec
+from app.domain.suite import Selection
 from app.domain.tokenizer import TokenizerIdentity
+from runners.engine.compiler import missing
 from runners.engine.sequence import Request
 from runners.environment import half_type
 from runners.models.allowlist import tokenizer_names
-from runners.models.load import Located, cache_entry_bytes, context_of
+from runners.models.load import Located, cache_entry_bytes, context_of, weights_bytes
 from runners.parts import Chosen
 from runners.workloads.language import verify_prompts
-from runners.workloads.suite import Prompt, Suite
+from runners.workloads.suite import Prompt
 from runners.workloads.tokenizers import matches
 
 # Seconds over which the requests of one trial may arrive.
@@ -37,6 +40,12 @@ def check_scope(spec: RunSpec) -> None:
     """Refuses what this runner cannot measure honestly."""
     if spec.engine != "transformers":
         raise Unmeasurable("unknown_engine", f'There is no engine "{spec.engine}" on this runner; it has transformers.')
+
+
+def check_compiler(spec: RunSpec, device: torch.device) -> None:
+    lacking = missing(device) if spec.compile else None
+    if lacking is not None:
+        raise Unmeasurable("no_compiler", f"The run asks for compiled forwards, and this machine lacks {lacking}. Install it, or leave compile out.")
 
 
 def check_tokenizer(spec: RunSpec, identity: TokenizerIdentity) -> None:
@@ -97,10 +106,12 @@ def context_needed(spec: RunSpec, requests: Many[Request], longest_draft: int, l
     return needed
 
 
-def check_memory(located: Located, dtype: torch.dtype, slots: int, context: int) -> None:
-    """Weights as they lie on disk and once more in the wanted type, and keys and values of every slot, must be free."""
-    weights = sum(file.stat().st_size for file in located.folder.glob("*.safetensors"))
-    needed = weights * (1 + 1.5 * dtype.itemsize / 4) + slots * context * cache_entry_bytes(located, dtype)
+def check_memory(located: Located, dtype: torch.dtype, slots: int, context: int, *, loaded: bool, packed: int = 0) -> None:
+    """Weights as they lie on disk and once more in the wanted type, unless they are `loaded`, and keys and values of every slot, must be free;
+    so must the weights in the wanted type `packed` times more, once for each shape that they are compiled for."""
+    weights = 0 if loaded else weights_bytes(located)
+    copies = packed * weights_bytes(located) * dtype.itemsize / 4
+    needed = weights * (1 + 1.5 * dtype.itemsize / 4) + copies + slots * context * cache_entry_bytes(located, dtype)
     free = psutil.virtual_memory().available
     if needed > free:
         raise Unmeasurable("out_of_memory", f"The run needs about {needed / 2**30:.1f} GiB of memory; {free / 2**30:.1f} GiB are free.")
@@ -122,13 +133,16 @@ class Ready:
     located: Located
     tokenizer: Any
     identity: TokenizerIdentity
-    suite: Suite
-    prompts: tuple[Prompt, ...]
+    suite: Selection
     requests: list[Request]
     dtype: torch.dtype
     context: int
 
-    def fact(self, layers: int, engine_version: str) -> PreflightFact:
+    @property
+    def prompts(self) -> tuple[Prompt, ...]:
+        return self.suite.prompts
+
+    def fact(self, layers: int, engine_version: str, compiled: Compilation | None = None) -> PreflightFact:
         template = self.tokenizer.chat_template if self.spec.chat_template == "model" else None
         return PreflightFact(
             target=self.located.name,
@@ -145,10 +159,12 @@ class Ready:
             chat_template_digest=hashlib.sha256(template.encode()).hexdigest() if template else None,
             suite_digest=self.suite.digest,
             suite_version=self.suite.version,
+            suite_private=self.suite.private,
             profiles=dict(Counter(prompt.profile for prompt in self.prompts)),
             context_length=context_of(self.located),
             cache_dtype=str(self.dtype).removeprefix("torch."),
             shared_cache="observed" if self.chosen.drafter.shares_cache else "no draft cache",
             batched_verification="observed",
             engine_version=engine_version,
+            compiled=compiled,
         )

