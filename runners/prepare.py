@@ -5,6 +5,7 @@ from typing import TypeVar
 
 import torch
 
+from app.domain.spec import RunSpec
 from app.domain.suite import Selection, selection
 from runners.clock import Clock
 from runners.desk import Desk
