@@ -34,7 +34,7 @@ def submit(
     language: Annotated[str | None, typer.Option(help="Language of the prompts, such as ru or en. No default.")] = None,
     tokenizer: Annotated[str | None, typer.Option(help="Repository, package:NAME or fingerprint of the tokenizer. No default.")] = None,
     suite: Annotated[str | None, typer.Option()] = None,
-    profile: Annotated[Pairs, typer.Option(help="May be repeated; all profiles without it.")] = [],  # noqa: B006
+    profile: Annotated[Pairs, typer.Option(help="May be repeated; without it all but those answered in another language.")] = [],  # noqa: B006
     limit: Annotated[int | None, typer.Option(help="Prompts at most.")] = None,
     chat_template: Annotated[str | None, typer.Option(help="model or none.")] = None,
     concurrency: Annotated[int | None, typer.Option(help="Requests at once.")] = None,

@@ -77,7 +77,8 @@ class ModelSource(Value):
 
 
 class SuiteChoice(Value):
-    """Which prompts: a suite, some of its profiles, and at most `limit` prompts taken evenly over the profiles."""
+    """Which prompts: a suite, some of its profiles (without them all but those answered in another language), and at most `limit` prompts taken
+    evenly over the profiles."""
 
     id: Name
     profiles: Annotated[tuple[Name, ...], Field(min_length=1, max_length=64)] | None = None

@@ -183,9 +183,7 @@ def _suite(typed: Mapping[str, str], profiles: Sequence[str], catalogue: Catalog
     limits, wrong = values("", LIMIT, typed, locale)
     errors |= wrong
     kept = [p for p in suite.profiles if f"{suite.id}/{p}" in profiles]
-    if not kept:
-        errors["suite"] = gettext("Choose at least one profile of text.", locale)
-    return {"id": suite.id, "profiles": None if len(kept) == len(suite.profiles) else kept} | limits
+    return {"id": suite.id, "profiles": kept or None} | limits
 
 
 def _measure(typed: Mapping[str, str], errors: dict[str, str], locale: str) -> dict[str, Any]:

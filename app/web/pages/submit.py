@@ -48,7 +48,7 @@ class Option:
 async def form_page(request: Request, registry: CatalogueService) -> Response:
     catalogue = await registry.catalogue()
     typed = {name: value for name, value in request.query_params.items() if name != "lang"}
-    return page(request, "submit.html", **view(catalogue, _defaults(catalogue) | typed, [], _all_profiles(catalogue), {}, locale_of(request)))
+    return page(request, "submit.html", **view(catalogue, _defaults(catalogue) | typed, [], [], {}, locale_of(request)))
 
 
 @router.post("/submit")
@@ -91,10 +91,6 @@ def _errors(refusal: AppError) -> dict[str, str]:
     """A refusal of the service at the field that it names; what it does not place stands at the top."""
     found = {place(item.get("pointer", "").lstrip("/").replace("/", ".")): item["detail"] for item in refusal.fields}
     return found or {"": refusal.detail}
-
-
-def _all_profiles(catalogue: Catalogue) -> list[str]:
-    return [f"{suite.id}/{profile}" for suite in catalogue.suites for profile in suite.profiles]
 
 
 def _drafters(catalogue: Catalogue) -> list[Part]:

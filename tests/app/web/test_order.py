@@ -28,8 +28,8 @@ FORM = {
 }  # fmt: skip
 
 
-def order(also: list[str] | None = None, profiles: list[str] = PROFILES, **typed: str) -> Any:
-    return read(FORM | typed, also or [], profiles, CATALOGUE, "en")
+def order(also: list[str] | None = None, profiles: list[str] | None = None, **typed: str) -> Any:
+    return read(FORM | typed, also or [], profiles or [], CATALOGUE, "en")
 
 
 def test_a_form_is_a_spec() -> None:
@@ -58,7 +58,7 @@ def test_language_and_tokenizer_have_no_default(field: str) -> None:
 
 def test_everything_wrong_is_found_at_once() -> None:
     """Catches a form that shows one error after the other."""
-    found = order(language="klingon!", model="hub:other", **{"drafter.ngram.max_ngram": "99"}, profiles=[])
+    found = order(language="klingon!", model="hub:other", suite="nightly", **{"drafter.ngram.max_ngram": "99"})
     assert set(found.errors) == {"language", "model", "drafter.ngram.max_ngram", "suite"}
 
 
@@ -73,10 +73,11 @@ def test_errors_of_the_service_find_their_field() -> None:
     ]
 
 
-def test_some_profiles_are_named_and_all_are_not() -> None:
-    """Catches a chosen part of the suite that is sent as the whole of it."""
+def test_what_is_ticked_is_what_is_asked_for() -> None:
+    """Catches a chosen part of the suite that is sent as the whole of it, and a whole that loses what is taken only by name."""
     assert order().specs[0].suite.profiles is None
     assert order(profiles=["everyday/code"]).specs[0].suite.profiles == ("code",)
+    assert order(profiles=PROFILES).specs[0].suite.profiles == factories.PROFILES
     assert prompts_of(order(limit="").specs[0], OFFER.suites) == 24
 
 
