@@ -5,6 +5,7 @@ from pathlib import Path
 
 from app.domain.catalogue import Offer
 from runners.cores import measuring_cores
+from runners.engine.compiler import missing
 from runners.environment import describe, pick_device
 from runners.models.allowlist import Allowlist
 from runners.parts import offered
@@ -23,6 +24,7 @@ def offer(site_file: Path) -> Offer:
         engines=("transformers",),
         models=Allowlist.installed(site.roots, site.hub).offers(),
         suites=tuple(suites.load(name).offered() for name in suites.available()),
+        compiles=missing(device) is None,
         max_concurrency=MAX_CONCURRENCY,
         device=machine.device,
         labels=site.labels,

@@ -26,6 +26,7 @@ def submit(
     revision: Annotated[str | None, typer.Option()] = None,
     dtype: Annotated[str | None, typer.Option(help="auto, float32, bfloat16 or float16.")] = None,
     engine: Annotated[str | None, typer.Option()] = None,
+    compile_it: Annotated[bool | None, typer.Option("--compile/--eager", help="Decode through compiled forwards; compiling is not timed.")] = None,
     drafter: Annotated[str | None, typer.Option(help="For instance ngram or layerskip.")] = None,
     drafter_param: Annotated[Pairs, typer.Option(help="NAME=VALUE; may be repeated.")] = [],  # noqa: B006
     controller: Annotated[str | None, typer.Option()] = None,
@@ -62,7 +63,7 @@ def submit(
     """Queue a run; prints its number and its address. What follows a --wait is printed and ends as by `bezmen wait`."""
     body = _spec(spec)
     plain = {
-        "engine": engine, "language": language, "tokenizer": tokenizer, "chat_template": chat_template, "stop": stop or None,
+        "engine": engine, "compile": compile_it, "language": language, "tokenizer": tokenizer, "chat_template": chat_template, "stop": stop or None,
         "ignore_eos": ignore_eos, "max_new_tokens": max_new_tokens, "trials": trials, "margin": margin, "labels": _labels(label) or None,
         "verifier": {"name": verifier} if verifier else None,
     }  # fmt: skip

@@ -68,7 +68,7 @@ class OfferedSuite(Value):
 
 
 class Offer(Value):
-    """Everything that one runner can do, published when it starts."""
+    """Everything that one runner can do, published when it starts. `compiles`: it has what compiled forwards need."""
 
     engines: Annotated[tuple[Name, ...], Field(max_length=32)]
     models: Annotated[tuple[OfferedModel, ...], Field(max_length=256)]
@@ -76,6 +76,7 @@ class Offer(Value):
     controllers: Annotated[tuple[Part, ...], Field(max_length=64)]
     verifiers: Annotated[tuple[Part, ...], Field(max_length=64)]
     suites: Annotated[tuple[OfferedSuite, ...], Field(max_length=256)]
+    compiles: bool = False
     max_concurrency: Annotated[int, Field(ge=1, le=256)] = 1
     device: Annotated[str, Field(max_length=256)]
     labels: Annotated[dict[Name, Annotated[str, Field(max_length=64)]], Field(max_length=16)] = Field(default_factory=dict)

@@ -50,6 +50,7 @@ class Passport(Value):
     shared_cache: str
     batched_verification: str
     engine: str
+    compile: bool = False
     engine_version: str
     hardware: str
     hardware_digest: str
@@ -67,7 +68,7 @@ def issue(spec: RunSpec, seen: PreflightFact, machine: EnvironmentFact, answers:
         | {"drafter_tokenizer": seen.drafter_tokenizer or seen.tokenizer}
         | {
             name: getattr(spec, name)
-            for name in ("drafter", "controller", "language", "sampling", "verifier", "stop", "ignore_eos", "max_new_tokens", "load", "engine")
+            for name in ("drafter", "controller", "language", "sampling", "verifier", "stop", "ignore_eos", "max_new_tokens", "load", "engine", "compile")
         },
         suite=spec.suite.id,
         answer_language=answers,

@@ -17,6 +17,8 @@ PASSES, SEEDS = 2, 4
 GENERATIONS = 3
 # Logits divided by less than this leave the range of float32.
 COLDEST = 0.01
+# The engine whose loop is ours.
+OWN_ENGINE = "transformers"
 Dtype = Literal["auto", "float32", "bfloat16", "float16"]
 # The three loads that are weighed by different pairs (definitions § 3): one request at a time, several of them, arrivals of their own.
 Regime = Literal["single", "closed", "open"]
@@ -132,10 +134,12 @@ class Sampling(Value):
 
 
 class RunSpec(Value):
-    """One measurement of one drafter against plain decoding. Language and tokenizer have no default: without them nothing is measured."""
+    """One measurement of one drafter against plain decoding. Language and tokenizer have no default: without them nothing is measured. `compile` is
+    an option of our own engine: both arms decode through forwards that were compiled for the shapes of this run."""
 
     model: ModelSource
-    engine: Name = "transformers"
+    engine: Name = OWN_ENGINE
+    compile: bool = False
     drafter: Named
     controller: Named = Choice(name="constant")
     verifier: Named = Choice(name="exact")
@@ -160,6 +164,12 @@ class RunSpec(Value):
             raise ValueError(
                 f"a sampled run needs at least {SEEDS // PASSES} trials: every pass draws with a seed of its own, and {SEEDS} are the fewest"
             )
+        return self
+
+    @model_validator(mode="after")
+    def _options_fit_the_engine(self) -> Self:
+        if self.compile and self.engine != OWN_ENGINE:
+            raise ValueError(f"compile is an option of the engine {OWN_ENGINE}; leave it out for {self.engine}, which compiles what it likes")
         return self
 
     def digest(self) -> str:

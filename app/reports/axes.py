@@ -62,7 +62,7 @@ _ALL = [
     "engine",
 ]
 _TOKENS = ("tokenizer", "drafter_tokenizer")
-_SPEED = ("hardware", "hardware_digest", "engine_version", "prefix_cache", "cache_dtype", "shared_cache", "batched_verification")
+_SPEED = ("hardware", "hardware_digest", "engine_version", "compile", "prefix_cache", "cache_dtype", "shared_cache", "batched_verification")
 FORBIDS: dict[str, Scope] = {**dict.fromkeys(_ALL, "all"), **dict.fromkeys(_TOKENS, "tokens"), **dict.fromkeys(_SPEED, "speed")}
 
 # Outcomes of a run, or what pairs take care of: named beside a comparison, never against it.

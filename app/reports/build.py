@@ -53,6 +53,7 @@ def build(record: RunRecord, family: Family = ALONE) -> Report:
         trials=_trials(record, run_gates),
         warmup=record.warmup,
         environment=record.environment,
+        compiled=None if record.preflight is None else record.preflight.compiled,
         notes=tuple(notes(record, frames, found)),
     )
 

@@ -2,6 +2,7 @@
 
 from typing import Literal
 
+from app.domain.compilation import Compilation
 from app.domain.estimate import Cell, Estimate
 from app.domain.facts import EnvironmentFact, TrialFact, WarmupFact
 from app.domain.observations import DivergenceFact
@@ -104,6 +105,7 @@ class Report(Value):
     trials: tuple[TrialFact, ...]
     warmup: WarmupFact | None
     environment: EnvironmentFact | None
+    compiled: Compilation | None = None
     notes: tuple[Sentence, ...] = ()
 
     def find(self, id: str, **part: str) -> Cell | None:

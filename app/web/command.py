@@ -14,6 +14,8 @@ def submit_line(spec: RunSpec) -> str:
     words = ["bezmen", "submit"]
     for option, value in _options(spec):
         words += [f"--{option}", shlex.quote(value)]
+    if spec.compile:
+        words.append("--compile")
     if spec.ignore_eos:
         words.append("--ignore-eos")
     return " ".join(words)

