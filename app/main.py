@@ -16,6 +16,7 @@ from app.access.principal import anyone
 from app.access.service import Access
 from app.attempts.routes import router as attempts_router
 from app.attempts.service import Attempts
+from app.badges.routes import router as badges_router
 from app.campaigns.routes import router as campaigns_router
 from app.comparisons.routes import router as comparisons_router
 from app.comparisons.service import Comparisons
@@ -76,6 +77,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         runners_router,
         attempts_router,
         gates_router,
+        badges_router,
         hooks_router,
         pages_router,
     ):

@@ -10,6 +10,7 @@ from fastapi.responses import RedirectResponse, Response, StreamingResponse
 from fastapi.sse import format_sse_event
 
 from app.access.principal import Submitter
+from app.badges import words
 from app.domain.estimate import Figure, Refusal
 from app.domain.status import FINAL, RunState
 from app.reports.figures import along, fertility, forest, latency, lengths, positions, profiles, spans, throughput, trials
@@ -53,7 +54,8 @@ async def run_page(run_id: int, request: Request, runs: Annotated[Runs, Depends(
     report = await runs.report(run_id)
     events = await runs.events(run_id, 0)
     context = view(summary, report, locale, position)
-    return page(request, "run.html", events=events, **context)
+    badge, drawn = words.link(report, str(request.base_url)), words.of_run(report, locale)
+    return page(request, "run.html", events=events, badge=badge, badge_svg=drawn, **context)
 
 
 @router.post("/runs/{run_id}/cancel")

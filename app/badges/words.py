@@ -1,0 +1,54 @@
+"""What a badge says of a run: the verdict, speed and acceptance with their intervals, and on what they were measured; or that it is refused."""
+
+from app.badges.svg import badge
+from app.domain.status import FINAL
+from app.reports.report import Report
+from app.reports.shown import find, is_refused
+from app.reports.translate import gettext
+from app.reports.words import mark, outcome_of, speedup_of, state_of
+
+# White text on each of them has a contrast of 4.5 at least.
+COLOURS = {"pays": "#1b7a43", "does not pay": "#a8323e", "cannot tell": "#63686f", "refused": "#63686f"}
+ACCEPTANCE = mark("acceptance")
+
+
+def of_run(report: Report, locale: str) -> str:
+    """The SVG. Numbers never stand without language and tokenizer: a run without them is refused."""
+    label, outcome = _label(report), _outcome(report)
+    if outcome is None:
+        return badge(label, state_of(report.state, locale), COLOURS["cannot tell"], f"{label}: {state_of(report.state, locale)}")
+    said = outcome_of(outcome, locale)
+    message = said if outcome == "refused" else " · ".join([said, *_figures(report, locale)])
+    return badge(label, message, COLOURS[outcome], f"{label}: {message}")
+
+
+def link(report: Report, base: str) -> str:
+    """The badge in Markdown, leading to the run."""
+    page = f"{base.rstrip('/')}/runs/{report.run}"
+    image = f"{base.rstrip('/')}/api/v1/runs/{report.run}/badge.svg"
+    return f"[![Bezmen, run {report.run}]({image})]({page})"
+
+
+def final(report: Report) -> bool:
+    return report.state in FINAL
+
+
+def _outcome(report: Report) -> str | None:
+    """None for a run that has not succeeded."""
+    if report.state != "succeeded":
+        return None
+    return "refused" if is_refused(report) or report.passport is None else report.verdict.outcome
+
+
+def _label(report: Report) -> str:
+    known = [report.passport.tokenizer.short] if report.passport is not None else []
+    return " · ".join(["bezmen", report.spec.drafter.name, report.spec.language, *known])
+
+
+def _figures(report: Report, locale: str) -> list[str]:
+    found = []
+    for id, name in ((report.headline, speedup_of(report.headline, locale)), ("acceptance_rate", gettext(ACCEPTANCE, locale))):
+        shown = find(report, id, locale)
+        value = f"{shown.value} {shown.interval}".strip() if shown.value else "—"
+        found.append(f"{name} {value}")
+    return found
