@@ -5,7 +5,7 @@ import sys
 
 import typer
 
-from app.commands import compare, database, demo, gate, runner, serve, submit, token, toy, wait
+from app.commands import compare, database, demo, gate, project, runner, serve, submit, suite, token, toy, user, wait
 
 FAILED = 3
 commands = typer.Typer(
@@ -20,6 +20,9 @@ commands.command()(gate.gate)
 commands.command()(demo.demo)
 commands.command()(toy.toy)
 commands.add_typer(token.app, name="token")
+commands.add_typer(user.app, name="user")
+commands.add_typer(project.app, name="project")
+commands.add_typer(suite.app, name="suite")
 commands.add_typer(database.app, name="db")
 
 

@@ -40,9 +40,13 @@ class AppError(Exception):
     def slug(cls) -> str:
         return re.sub(r"(?<=[a-z])(?=[A-Z])", "-", cls.__name__).lower()
 
+    @classmethod
+    def urn(cls) -> str:
+        return f"urn:bezmen:problem:{cls.slug()}"
+
     def problem(self) -> dict[str, Any]:
-        """RFC 9457. `errors` names the fields by JSON pointer (`pointer`) or by query parameter (`parameter`)."""
-        body: dict[str, Any] = {"type": f"urn:bezmen:problem:{self.slug()}", "title": (type(self).__doc__ or "").strip(), "status": self.status}
+        """RFC 9457. `errors` names the fields by JSON pointer (`pointer`) or by query parameter (`parameter`), or by `line` and `field` of a file."""
+        body: dict[str, Any] = {"type": self.urn(), "title": (type(self).__doc__ or "").strip(), "status": self.status}
         body["detail"] = self.detail
         if self.fields:
             body["errors"] = self.fields
@@ -88,8 +92,8 @@ class Unauthenticated(AppError):
 
     status = 401
 
-    def __init__(self, detail: str, *, scheme: str = "Bearer") -> None:
-        super().__init__(detail, headers={"WWW-Authenticate": f'{scheme} realm="bezmen"'})
+    def __init__(self, detail: str) -> None:
+        super().__init__(detail, headers={"WWW-Authenticate": 'Bearer realm="bezmen"'})
 
 
 class Forbidden(AppError):

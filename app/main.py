@@ -11,12 +11,14 @@ from fastapi import Depends, FastAPI, Request
 from fastapi.staticfiles import StaticFiles
 
 from app import errors
+from app.access.deeds import Deeds
 from app.access.middleware import BodyLimit, Headers, Hosts
 from app.access.principal import anyone
+from app.access.routes import router as access_router
 from app.access.service import Access
+from app.access.users import Users
 from app.attempts.routes import router as attempts_router
 from app.attempts.service import Attempts
-from app.badges.routes import router as badges_router
 from app.campaigns.routes import router as campaigns_router
 from app.comparisons.routes import router as comparisons_router
 from app.comparisons.service import Comparisons
@@ -76,8 +78,8 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         suites_router,
         runners_router,
         attempts_router,
+        access_router,
         gates_router,
-        badges_router,
         hooks_router,
         pages_router,
     ):
@@ -112,7 +114,7 @@ async def running(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
         if settings.embedded:
             await app.state.access.ensure_own(settings)
         sweeper = Sweeper(database, settings.lease_seconds)
-        for work in (sweeper.sweep, app.state.runs.prepare_reports):
+        for work in (sweeper.sweep, app.state.users.sweep, app.state.runs.prepare_reports):
             stack.push_async_callback(_end, asyncio.create_task(_again_and_again(work, sweeper.period)))
         stack.push_async_callback(_end, asyncio.create_task(_again_and_again(app.state.courier.work, PAUSE_SECONDS)))
         yield
@@ -153,6 +155,8 @@ def _furnish(app: FastAPI, settings: Settings, database: Database, notifications
     app.state.database = database
     app.state.notifications = notifications
     app.state.access = Access(database)
+    app.state.users = Users(database)
+    app.state.deeds = Deeds(database)
     app.state.suites = suites
     app.state.registry = registry
     app.state.runs = runs

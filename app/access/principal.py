@@ -16,22 +16,31 @@ from app.storage.view import DEFAULT, View
 
 if TYPE_CHECKING:
     from app.access.service import Access
+    from app.access.users import Users
+
+
+class LoginNeeded(Unauthenticated):
+    """Log in first"""
+
 
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
 @dataclass(frozen=True)
 class Principal:
-    """`token` is None for somebody at this very machine who needed none; `project` is None for who sees all of them."""
+    """Somebody at this very machine needs neither `token` nor `user`; `project` is None for who sees all of them."""
 
     name: str
     scopes: frozenset[Scope]
     token: int | None = None
+    user: int | None = None
     project: str | None = DEFAULT
 
     @property
     def key(self) -> str:
         """What an Idempotency-Key and a quota belong to."""
+        if self.user is not None:
+            return f"user-{self.user}"
         return "local" if self.token is None else f"token-{self.token}"
 
     @property
@@ -65,7 +74,7 @@ def _said(held: Set[str]) -> str:
     return "This token is for " + " and ".join(NEEDED[scope] for scope in SCOPES if scope in held)
 
 
-LOCAL_READER = Principal("local", frozenset({"read"}), project=None)
+COOKIE = "bezmen_session"
 LOCAL_ADMIN = Principal("local", frozenset({"read", "submit", "admin"}), project=None)
 
 
@@ -88,39 +97,50 @@ def _settings(request: Request) -> Settings:
     return cast(Settings, request.app.state.settings)
 
 
-async def _known(request: Request, token: str, scheme: str = "Bearer") -> Principal:
+async def _known(request: Request, token: str) -> Principal:
     access: Access = request.app.state.access
     found = await access.principal(token)
     if found is None:
-        raise Unauthenticated("This token is not known here, or it was revoked.", scheme=scheme)
+        raise Unauthenticated("This token is not known here, or it was revoked.")
     return found
 
 
 async def principal(request: Request) -> Principal:
     """Who is asking: of the API by token, of a page by where it is asked from."""
-    return await (_of_api(request) if request.url.path.startswith("/api/") else page_principal(request))
+    found = await (_of_api(request) if request.url.path.startswith("/api/") else _of_page(request))
+    request.state.principal = found
+    return found
 
 
 async def _of_api(request: Request) -> Principal:
-    """The bearer of a token, or, on a loopback binding, a local reader."""
+    """The bearer of a token; to look alone, also whoever sits at this machine or has logged in: no form of another site can send a token."""
     token = bearer(request)
     if token is not None:
         return await _known(request, token)
-    if request.method in SAFE and _settings(request).loopback:
-        return LOCAL_READER
+    if request.method in SAFE:
+        found = LOCAL_ADMIN if _settings(request).loopback else await _of_session(request)
+        if found is not None:
+            return found
     raise Unauthenticated("Send a token: Authorization: Bearer …")
 
 
-async def page_principal(request: Request) -> Principal:
-    """Whoever sits at this machine is its admin; from elsewhere a token is the password of HTTP Basic."""
+async def _of_session(request: Request) -> Principal | None:
+    session = request.cookies.get(COOKIE)
+    users: Users = request.app.state.users
+    return None if session is None else await users.principal(session)
+
+
+async def _of_page(request: Request) -> Principal:
+    """Whoever sits at this machine is its admin; from elsewhere people log in, and programs send a token, also as the password of HTTP Basic."""
     if request.method not in SAFE:
         _same_origin(request)
     if _settings(request).loopback:
         return LOCAL_ADMIN
     token = _password(request) or bearer(request)
-    if token is None:
-        raise Unauthenticated("Enter any user name and a token as the password.", scheme="Basic")
-    return await _known(request, token, scheme="Basic")
+    found = await (_of_session(request) if token is None else _known(request, token))
+    if found is None:
+        raise LoginNeeded("Log in to see this page.")
+    return found
 
 
 def _same_origin(request: Request) -> None:

@@ -6,11 +6,11 @@ from typing import Literal
 
 Scope = Literal["read", "submit", "admin", "runner"]
 SCOPES: tuple[Scope, ...] = ("read", "submit", "admin", "runner")
-Prefix = Literal["bzt", "bzr", "bza"]
+Prefix = Literal["bzt", "bzr", "bza", "bze", "bzs"]
 
 
 def make(prefix: Prefix) -> str:
-    """`bzt_` for people and programs, `bzr_` for runners, `bza_` for one attempt."""
+    """`bzt_` for people and programs, `bzr_` for runners, `bza_` for one attempt, `bze_` to enrol a runner once, `bzs_` for a browser."""
     return f"{prefix}_{secrets.token_urlsafe(32)}"
 
 

@@ -79,6 +79,7 @@ def page(request: Request, template: str, *, status: int = 200, **context: Any) 
         "theme": theme_of(request),
         "here": here,
         "path": request.url.path,
+        "who": getattr(request.state, "principal", None),
         "plot_setup": {"src": plotly_address(), "styles": plotly_styles(), "templates": TEMPLATES},
     }
     body = fragment(template, locale, **shell, **context)

@@ -32,8 +32,9 @@ async def test_beyond_loopback_everything_needs_one(public: Service) -> None:
         answer = await public.get(path)
         assert (answer.status_code, answer.headers["www-authenticate"]) == (401, 'Bearer realm="bezmen"')
         assert (await public.client.get(path, headers=public.admin)).status_code == 200
-    page = await public.get("/runs", accept="text/html")
-    assert (page.status_code, page.headers["www-authenticate"]) == (401, 'Basic realm="bezmen"')
+    page = await public.get("/runs?state=queued", accept="text/html")
+    assert (page.status_code, page.headers["location"]) == (303, "/login?next=%2Fruns%3Fstate%3Dqueued")
+    assert (await public.get("/runs")).status_code == 401
     password = public.admin["Authorization"].removeprefix("Bearer ")
     basic = base64.b64encode(f"anybody:{password}".encode()).decode()
     assert (await public.get("/runs", authorization=f"Basic {basic}", accept="text/html")).status_code == 200

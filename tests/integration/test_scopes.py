@@ -11,6 +11,7 @@ from fastapi.routing import APIRoute, iter_route_contexts
 from starlette.routing import Mount
 
 from app.access.principal import Needs, anyone, own_form
+from app.access.service import enrolled
 from app.attempts.routes import mine
 from app.main import create_app
 from app.settings import Settings
@@ -21,7 +22,7 @@ from tests.integration.conftest import Service, serving
 # Served by the framework: the description of the API, and files that are the same for everybody.
 PUBLIC = {"/api/v1/openapi.json", "/static"}
 # Declarations that are no scope: anybody, or a token that is not a principal's.
-OWN_TOKEN = {mine}
+OWN_TOKEN = {mine, enrolled}
 CALLERS = ("nobody", "read", "submit", "admin", "runner")
 LETS_IN = {"read": {"read", "submit", "admin"}, "submit": {"submit"}, "admin": {"admin"}, "runner": {"runner"}}
 FORM = {"Sec-Fetch-Site": "same-origin"}
