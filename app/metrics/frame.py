@@ -22,6 +22,8 @@ TEXT = ("prompt_tokens", "prompt_characters", "prompt_words", "output_characters
 PASSES = ("draft_layer_passes", "verify_layer_passes", "prefill_layer_passes")
 TIMES = ("seconds", "ttft", "decode_seconds", "decode_tokens")
 Array = NDArray[np.float64]
+# Arrow's strings, which pandas takes wherever pyarrow is installed, make frames of short names three times slower.
+pd.set_option("mode.string_storage", "python")
 
 # Of an open load: arrival and end on the trial's clock, and the wait between arrival and slot.
 ARRIVALS = ("planned_at", "queueing", "last_at")

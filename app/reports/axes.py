@@ -1,7 +1,7 @@
 """What two or more runs differ in: what is being compared, what is named, and what forbids comparing."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -79,38 +79,47 @@ class Differences:
     forbidden: dict[Scope, Sentence]
 
 
-def differences(passports: Sequence[Passport]) -> Differences:
-    """Every field in which passports differ. The first two runs are contrasted, so they decide what forbids; further ones are only named."""
+def differences(passports: Sequence[Passport], *, over_loads: bool = False) -> Differences:
+    """Every field in which passports differ. The first two runs are contrasted, so they decide what forbids; further ones are only named.
+    `over_loads` says that the pair is one of several, each at its own load."""
     names = list(Passport.model_fields)
     first, second = passports[0], passports[1]
     axis = axis_of(first, second)
-    differing = [name for name in names if len({_canonical(passport, name) for passport in passports}) > 1]
-    expected = _expected(axis, passports)
+    differing = [name for name in names if len({canonical(passport, name) for passport in passports}) > 1]
+    expected = _expected(axis, first, second)
+    if over_loads and first.load == second.load:
+        expected |= {"load"}
     forbidden: dict[Scope, Sentence] = {}
     fields = []
     for name in differing:
         reason = None
-        if name not in expected and name in FORBIDS and _canonical(first, name) != _canonical(second, name):
+        if name not in expected and name in FORBIDS and canonical(first, name) != canonical(second, name):
             reason = _reason(name, first, second)
             forbidden.setdefault(FORBIDS[name], reason)
-        values = tuple(_shown(passport, name) for passport in passports)
+        values = tuple(shown(passport, name) for passport in passports)
         fields.append(Difference(field=name, values=values, expected=name in expected, forbids=reason))
     return Differences(axis, tuple(fields), tuple(name for name in names if name not in differing), forbidden)
 
 
 def axis_of(a: Passport, b: Passport) -> Axis:
     """What is compared: the first of language, drafter, draft length, load and model in which two passports differ."""
-    return next((axis for axis, fields in _AXES if any(_canonical(a, name) != _canonical(b, name) for name in fields)), "nothing")
+    return next((axis for axis, fields in _AXES if any(canonical(a, name) != canonical(b, name) for name in fields)), "nothing")
 
 
-def _expected(axis: Axis, passports: Sequence[Passport]) -> frozenset[str]:
+def _expected(axis: Axis, first: Passport, second: Passport) -> frozenset[str]:
     expected = _FOLLOWS[axis] | {"answer_language"}
-    if axis == "language" and len({passport.language for passport in passports}) == 1:
+    if axis == "language" and first.language == second.language:
         return expected - {"suite_digest"}
     return expected
 
 
-def _canonical(passport: Passport, name: str) -> str:
+def but_load(passport: Passport) -> tuple[str, ...]:
+    """What must be equal for two runs to be points of one line over loads."""
+    return tuple(canonical(passport, name) for name in Passport.model_fields if name != "load" and name not in NAMED_ONLY)
+
+
+def canonical(passport: Passport, name: str) -> str:
+    """A field as a text that is equal where the field says the same."""
     value = getattr(passport, name)
     if isinstance(value, TokenizerIdentity):
         # A renamed copy is the same tokenizer.
@@ -118,14 +127,15 @@ def _canonical(passport: Passport, name: str) -> str:
     return json.dumps(passport.model_dump(mode="json", include={name})[name], sort_keys=True, ensure_ascii=False)
 
 
-def _shown(passport: Passport, name: str) -> str:
+def shown(passport: Passport, name: str) -> str:
+    """A field as tables print it: long digests cut, loads and choices in words."""
     show = _SHOWN.get(name)
     value = getattr(passport, name)
     if show is not None:
         return show(value)
     if value is None:
         return "none"
-    text = value if isinstance(value, str) else _canonical(passport, name)
+    text = value if isinstance(value, str) else canonical(passport, name)
     return text[:12] if name.endswith("digest") and len(text) == 64 else text
 
 
@@ -146,8 +156,19 @@ _SHOWN: dict[str, Callable[[Any], str]] = {
 }
 
 
+def allowed(forbidden: Mapping[Scope, Sentence]) -> Sentence | None:
+    """What may still be compared where something may not."""
+    if "all" in forbidden or not forbidden:
+        return None
+    if "tokens" in forbidden and "speed" in forbidden:
+        return plain("What may be compared is how many tokens a word takes, and nothing else.")
+    if "tokens" in forbidden:
+        return plain("What may be compared: what a clock measured, and how many tokens a word takes. What counts tokens may not.")
+    return plain("What may be compared: everything that is counted. What a clock measured may not.")
+
+
 def _reason(name: str, a: Passport, b: Passport) -> Sentence:
-    values = {"first": _shown(a, name), "second": _shown(b, name)}
+    values = {"first": shown(a, name), "second": shown(b, name)}
     if name == "definition":
         return plain("These runs cannot be compared: their figures are defined differently (%(first)s, %(second)s).", **values)
     if FORBIDS[name] == "tokens":

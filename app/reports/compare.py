@@ -1,55 +1,114 @@
 """Records → Comparison: passports first, then pairs, then one sentence."""
 
 from collections.abc import Sequence
+from functools import cache
 
 from app.domain.estimate import Counted, Figure
+from app.domain.passport import Passport
 from app.domain.sentence import plain
+from app.metrics.frame import Frames
 from app.reports.answer import answer, question
-from app.reports.axes import NAMED_ONLY, differences
+from app.reports.axes import Differences, allowed, differences
 from app.reports.break_even import of_reports
 from app.reports.build import build
 from app.reports.contrasts import Side, contrasts, pair_names, refused_sides, unpaired
 from app.reports.family import Family
+from app.reports.loads import slug
+from app.reports.pairing import loads_of, pairs_of, series_of
 from app.reports.record import RunRecord, frames_of
-from app.reports.report import Comparison, Contrast, Difference, Report
+from app.reports.report import BreakEven, Comparison, Difference, Pair, Report, Series
 from app.statistics.family import still_pay
 
 FEWEST_RUNS = 2
 
 
-def compare(records: Sequence[RunRecord]) -> Comparison:
-    """Two or more runs side by side, the first contrasted with the second. Raises ValueError for fewer."""
+class NoSuchLoad(ValueError):
+    """No pair of the runs was measured at the load asked for; `known` are those at which there is one."""
+
+    def __init__(self, load: str, known: Sequence[str]) -> None:
+        super().__init__(load)
+        self.known = tuple(known)
+
+
+def compare(records: Sequence[RunRecord], load: str | None = None) -> Comparison:
+    """Two or more runs side by side, the first named contrasted with the others, at the load asked for or else at the lightest.
+
+    Raises ValueError for fewer than two, NoSuchLoad for a load (app.reports.loads.slug) at which there is no pair.
+    """
     if len(records) < FEWEST_RUNS:
         raise ValueError("a comparison needs two runs")
     reports = as_family(records)
-    passports = [report.passport for report in reports]
-    if any(passport is None for passport in passports):
+    passports = [report.passport for report in reports if report.passport is not None]
+    if len(passports) < len(reports):
         return _incomparable(reports)
-    seen = differences([passport for passport in passports if passport is not None])
-    comparable = "all" not in seen.forbidden
-    parallel = seen.axis == "language"
-    counted: Counted = "parallel pairs" if parallel else "prompts"
-    found: list[Contrast] = []
-    if comparable:
-        a, b = (_side(record, report, parallel=parallel) for record, report in zip(records[:2], reports[:2], strict=True))
-        found = list(contrasts(a, b, counted, seen.forbidden))
+    measured = [passport.load for passport in passports]
+    series = series_of(passports)
+    places = pairs_of(series, measured)
+    known = loads_of(places, series, measured)
+    if load is not None and load not in known:
+        raise NoSuchLoad(load, known)
+    chosen = next(pair for pair in places if load in (None, slug(measured[pair[0]])))
+    order = [*chosen, *(place for own in series for place in own if place not in chosen)]
+    seen = differences([passports[place] for place in order], over_loads=bool(known))
+    side = _Sides(records, reports)
+    pairs = {pair: _pair(side, pair, passports) for pair in places}
+    shown, ordered = pairs[chosen], [reports[place] for place in order]
+    lines = [Series(runs=tuple(reports[p].run for p in own), break_even_load=_crossing([reports[p] for p in own])) for own in series]
     return Comparison(
-        reports=tuple(reports),
-        question=question(reports, seen.axis),
-        answer=answer(reports, seen, found),
-        comparable=comparable,
+        reports=tuple(ordered),
+        question=question(ordered, seen.axis),
+        answer=answer(ordered, seen, shown.contrasts, _crossings(lines, shown)),
+        comparable=shown.comparable,
         differences=seen.fields,
         agreeing=seen.agreeing,
-        contrasts=tuple(found),
-        refused=(*refused_sides(reports), *seen.forbidden.values(), *unpaired(reports)),
-        break_even_load=of_reports(reports)
-        if seen.axis == "load" and all(each.expected or each.field in NAMED_ONLY for each in seen.fields)
-        else None,
+        contrasts=shown.contrasts,
+        refused=shown.refused,
+        break_even_load=lines[0].break_even_load if len(lines) == 1 else None,
+        pairs=tuple(pairs.values()),
+        series=tuple(lines),
+        loads=known,
+        load=slug(measured[chosen[0]]) if known else None,
     )
 
 
-def _side(record: RunRecord, report: Report, *, parallel: bool) -> Side:
-    return Side(frames_of(record), report, pair_names(record, parallel=parallel))
+class _Sides:
+    """Sides of pairs; the frames of a run are made once, however many pairs it is in."""
+
+    def __init__(self, records: Sequence[RunRecord], reports: Sequence[Report]) -> None:
+        self._records, self.reports = records, reports
+        self._frames = cache(lambda place: frames_of(records[place]))
+
+    def __call__(self, place: int, *, parallel: bool) -> Side:
+        frames: Frames = self._frames(place)
+        return Side(frames, self.reports[place], pair_names(self._records[place], parallel=parallel))
+
+
+def _pair(side: _Sides, pair: tuple[int, int], passports: Sequence[Passport]) -> Pair:
+    seen: Differences = differences([passports[place] for place in pair])
+    a, b = (side(place, parallel=seen.axis == "language") for place in pair)
+    counted: Counted = "parallel pairs" if seen.axis == "language" else "prompts"
+    comparable = "all" not in seen.forbidden
+    return Pair(
+        run=a.report.run,
+        against=b.report.run,
+        axis=seen.axis,
+        load=slug(passports[pair[0]].load),
+        comparable=comparable,
+        contrasts=tuple(contrasts(a, b, counted, seen.forbidden)) if comparable else (),
+        refused=(*refused_sides([a.report, b.report]), *seen.forbidden.values(), *unpaired([a.report, b.report])),
+        allowed=allowed(seen.forbidden),
+    )
+
+
+def _crossings(lines: Sequence[Series], pair: Pair) -> tuple[BreakEven, BreakEven] | None:
+    """Of the pair's two series, where both are known."""
+    found = [own.break_even_load for run in (pair.run, pair.against) for own in lines if run in own.runs]
+    first, second = (found[0], found[1]) if len(lines) > 1 else (None, None)
+    return None if first is None or second is None or first.low is None or second.low is None else (first, second)
+
+
+def _crossing(reports: Sequence[Report]) -> BreakEven | None:
+    return of_reports(reports) if len(reports) > 1 else None
 
 
 def _incomparable(reports: Sequence[Report]) -> Comparison:

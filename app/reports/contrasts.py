@@ -5,11 +5,12 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from app.domain.estimate import Counted, Figure
+from app.domain.estimate import Counted, Estimate, Figure
 from app.domain.sentence import Sentence, plain
 from app.metrics.base import Metric, Sums
 from app.metrics.catalogue import METRICS
 from app.metrics.frame import Frames
+from app.metrics.terms import ARMS
 from app.reports.axes import Scope
 from app.reports.record import RunRecord
 from app.reports.report import Contrast, Report
@@ -36,6 +37,8 @@ def contrasts(a: Side, b: Side, counted: Counted, forbidden: Iterable[Scope]) ->
     """Contrasts of every figure that both runs show and that nothing forbids, in the catalogue's order."""
     barred = set(forbidden)
     for metric in METRICS.values():
+        if metric.id == "throughput" and "speed" not in barred:
+            yield from _of_characters(a, b, counted)
         if metric.scale is None or scope_of(metric) in barred:
             continue
         yield from _of_sums(metric, a, b, counted)
@@ -82,6 +85,26 @@ def _of_pairs(metric: Metric, a: Side, b: Side, counted: Counted) -> Iterator[Co
         if not shared.empty:
             estimate = quotient_of_pairs(left.loc[shared].to_numpy(), right.loc[shared].to_numpy(), counted=counted)
             yield Contrast(id=metric.id, part=ours.part, kind="quotient", estimate=estimate)
+
+
+def _of_characters(a: Side, b: Side, counted: Counted) -> Iterator[Contrast]:
+    """How much text either run delivers in a second, arm by arm. Only characters compare across languages, and only where all prompts have twins.
+
+    The two runs were not measured side by side, so nothing says how far the machine itself differed between them: a point without an interval.
+    """
+    mine, others = (set(side.pair_of.values()) for side in (a, b))
+    if mine != others:
+        return
+    for arm in ARMS:
+        part = {"arm": arm, "of": "characters"}
+        ours, theirs = (side.report.find("throughput", **part) for side in (a, b))
+        if isinstance(ours, Figure) and isinstance(theirs, Figure) and ours.pooled.point and theirs.pooled.point:
+            point = ours.pooled.point / theirs.pooled.point
+            estimate = Estimate(point=point, n=len(mine), counted=counted, scope="these prompts", reason=_APART)
+            yield Contrast(id="throughput", part=part, kind="quotient", estimate=estimate)
+
+
+_APART = plain("No interval: the two runs were measured one after the other, and nothing says how much the machine changed between them.")
 
 
 def _by_pair(sums: Sums, side: Side) -> pd.DataFrame:

@@ -44,9 +44,9 @@ def to_csv(report: Report) -> str:
 
 
 def comparison_csv(comparison: Comparison) -> str:
-    """The cells of all reports, an empty line, then the contrasts of the first run against the second and what was not contrasted."""
+    """The cells of all reports, an empty line, then the contrasts of every pair and what was not contrasted."""
     cells = [row for report in comparison.reports for row in report_rows(report)]
-    return _csv(COLUMNS, cells) + "\r\n" + _csv(CONTRAST_COLUMNS, _contrast_rows(comparison))
+    return _csv(COLUMNS, cells) + "\r\n" + _csv(CONTRAST_COLUMNS, contrast_rows(comparison))
 
 
 def _row(report: Report, cell: Cell) -> Row:
@@ -136,14 +136,19 @@ def _passport(passport: Passport | None, report: Report) -> Row:
     }
 
 
-def _contrast_rows(comparison: Comparison) -> list[Row]:
-    first, second = (report.run for report in comparison.reports[:2])
-    rows: list[Row] = [
-        {"run": first, "against": second, "figure": each.id, "part": _part(each.part), "kind": each.kind, **_estimate(each.estimate, "point")}
-        for each in comparison.contrasts
-    ]
-    refused: list[Row] = [{"run": first, "against": second, "kind": "refused", "reason": say(said)} for said in comparison.refused]
-    return rows + refused
+def contrast_rows(comparison: Comparison) -> list[Row]:
+    """A row a contrast of every pair, and one for each reason why something was not contrasted."""
+    rows: list[Row] = []
+    for pair in comparison.pairs:
+        about: Row = {"run": pair.run, "against": pair.against}
+        rows += [
+            about | {"figure": each.id, "part": _part(each.part), "kind": each.kind} | _estimate(each.estimate, "point") for each in pair.contrasts
+        ]
+        rows += [about | {"kind": "refused", "reason": say(said)} for said in pair.refused]
+    if not comparison.pairs:
+        first, second = (report.run for report in comparison.reports[:2])
+        rows += [{"run": first, "against": second, "kind": "refused", "reason": say(said)} for said in comparison.refused]
+    return rows
 
 
 def _part(part: dict[str, str]) -> str:

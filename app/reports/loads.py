@@ -13,6 +13,14 @@ def code(load: Load) -> str:
     return f"{load.kind} {load.rate:g}/s{bursts} slots {load.concurrency}"
 
 
+def slug(load: Load) -> str:
+    """`4`, `open-2-s4`, `open-2-b0.5-s4`: for addresses."""
+    if load.rate is None:
+        return str(load.concurrency)
+    bursts = f"-b{load.burstiness:g}" if load.burstiness not in (None, 1.0) else ""
+    return f"{load.kind}-{load.rate:g}{bursts}-s{load.concurrency}"
+
+
 def spoken(load: Load, locale: str) -> str:
     """`closed 4`; `open, 2 requests/s, Poisson, at most 4 at once`."""
     if load.rate is None:

@@ -141,8 +141,30 @@ class BreakEven(Value):
     sentence: Sentence
 
 
+class Pair(Value):
+    """One run against another, with whatever may be contrasted of them; `refused` says what may not and why, `allowed` what is left."""
+
+    run: int
+    against: int
+    axis: str
+    load: str
+    comparable: bool
+    contrasts: tuple[Contrast, ...]
+    refused: tuple[Sentence, ...] = ()
+    allowed: Sentence | None = None
+
+
+class Series(Value):
+    """Runs that differ in how heavy their load is and in nothing else, from light to heavy, and where their speed-up crosses 1."""
+
+    runs: tuple[int, ...]
+    break_even_load: BreakEven | None = None
+
+
 class Comparison(Value):
-    """Two or more runs side by side; contrasts are of the first against the second, and only where both have the figure."""
+    """Two or more runs side by side. The first two reports are the pair that question, answer, `contrasts` and `refused` are about; `pairs` holds
+    every pair, that one among them. `loads` are those at which there is a pair (app.reports.loads.slug), `load` the one chosen; both are empty where
+    no load is to be chosen. Contrasts only where both runs have the figure."""
 
     reports: tuple[Report, ...]
     question: Sentence
@@ -153,3 +175,7 @@ class Comparison(Value):
     contrasts: tuple[Contrast, ...]
     refused: tuple[Sentence, ...] = ()
     break_even_load: BreakEven | None = None
+    pairs: tuple[Pair, ...] = ()
+    series: tuple[Series, ...] = ()
+    loads: tuple[str, ...] = ()
+    load: str | None = None

@@ -12,6 +12,7 @@ from app.domain.estimate import Figure
 from app.domain.spec import RunSpec
 from app.domain.status import FINAL
 from app.reports.export import to_csv
+from app.reports.parquet import MEDIA, report_parquet
 from app.reports.record import RunRecord
 from app.reports.report import Report
 from app.runs.schemas import EventOut, FigureOut, RunFilter, RunPage, RunSummary
@@ -94,6 +95,14 @@ async def report(run: RunId, _: Reader, runs: Service, accept: Annotated[str, He
 @router.get("/runs/{run}/report.csv", response_class=Response)
 async def report_csv(run: RunId, _: Reader, runs: Service) -> Response:
     return _csv(await runs.report(run))
+
+
+@router.get("/runs/{run}/report.parquet", response_class=Response)
+async def parquet(run: RunId, _: Reader, runs: Service) -> Response:
+    """The rows of the CSV, with types."""
+    found = await runs.report(run)
+    headers = {"Content-Disposition": f'attachment; filename="bezmen-run-{found.run}.parquet"'}
+    return Response(report_parquet(found), media_type=MEDIA, headers=headers)
 
 
 def _csv(found: Report) -> Response:

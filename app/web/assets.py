@@ -23,14 +23,15 @@ def static(name: str) -> str:
     return f"/static/{name}?v={digest}"
 
 
-def _plotly() -> bytes:
+def plotly_source() -> bytes:
+    """plotly.js as the installed package has it."""
     return (files("plotly") / "package_data" / "plotly.min.js").read_bytes()
 
 
 @lru_cache(maxsize=1)
 def plotly_version() -> str:
     """Of plotly.js itself, from its first lines: the Python package has another number."""
-    found = re.search(rb"plotly\.js v([0-9.]+)", _plotly()[:400])
+    found = re.search(rb"plotly\.js v([0-9.]+)", plotly_source()[:400])
     if found is None:
         raise RuntimeError("the installed plotly package holds no plotly.js")
     return found.group(1).decode()
@@ -39,12 +40,12 @@ def plotly_version() -> str:
 @lru_cache(maxsize=1)
 def plotly_styles() -> list[str]:
     """Ids of the style elements that plotly.js would insert; where an element of that id is there already, it inserts none, as our policy wants."""
-    return sorted({found.decode() for found in re.findall(rb'getElementById\("([0-9a-f]{64})"\)', _plotly())})
+    return sorted({found.decode() for found in re.findall(rb'getElementById\("([0-9a-f]{64})"\)', plotly_source())})
 
 
 @lru_cache(maxsize=1)
 def _compressed() -> bytes:
-    return gzip.compress(_plotly(), 6)
+    return gzip.compress(plotly_source(), 6)
 
 
 def plotly_address() -> str:
@@ -60,4 +61,4 @@ async def plotly(version: str, request: Request) -> Response:
     if "gzip" in request.headers.get("accept-encoding", ""):
         body = await asyncio.to_thread(_compressed)
         return Response(body, media_type="text/javascript", headers=headers | {"Content-Encoding": "gzip"})
-    return Response(await asyncio.to_thread(_plotly), media_type="text/javascript", headers=headers)
+    return Response(await asyncio.to_thread(plotly_source), media_type="text/javascript", headers=headers)

@@ -1,11 +1,12 @@
 """Names at the ends of lines in place of a legend, and ticks for a phone: what plots over whole numbers share."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from app.reports.figures.base import label, safe
 
 End = tuple[str, float, float]
+Place = TypeVar("Place", int, float)
 
 
 def end_labels(ends: Sequence[End], height: int) -> list[dict[str, Any]]:
@@ -19,7 +20,7 @@ def end_labels(ends: Sequence[End], height: int) -> list[dict[str, Any]]:
     return found
 
 
-def few(places: Sequence[int]) -> Sequence[int]:
+def few(places: Sequence[Place]) -> Sequence[Place]:
     """At most four ticks for a phone."""
     step = max(1, -(-len(places) // 4))
     return places[::step]

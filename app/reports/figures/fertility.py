@@ -10,7 +10,7 @@ from app.reports.shown import Shown, find, show, show_contrast
 from app.reports.translate import gettext
 from app.reports.words import mark
 
-ID = "fertility"
+ID, ROUND = "fertility", "chars_per_round"
 _KINDS = (
     ("prompts", "word", mark("tokens per word, prompts")),
     ("prompts", "character", mark("tokens per character, prompts")),
@@ -23,6 +23,8 @@ def build(reports: Sequence[Report], locale: str, contrasts: Sequence[Contrast] 
     """Prompts are drawn, answers stand in the table: a looping answer has the fertility of its loop."""
     table = _table(reports, contrasts, locale)
     panels = [panel for text, per, title in _KINDS if text == "prompts" and (panel := _panel(reports, text, per, title, locale)).rows]
+    if len(reports) > 1 and (carried := _carried(reports, locale)).rows:
+        panels.append(carried)
     question = gettext("What does a token carry?", locale)
     caption = gettext("Tokens per word and per character of the prompts. More tokens for the same text means more steps.", locale)
     finding = "; ".join(f"{row[0]}: " + ", ".join(c.value or c.why for c in row[1:] if isinstance(c, Shown)) for row in table.rows)
@@ -41,6 +43,16 @@ def _panel(reports: Sequence[Report], text: str, per: str, title: str, locale: s
     return Panel(gettext(title, locale), "tokens", rows)
 
 
+def _carried(reports: Sequence[Report], locale: str) -> Panel:
+    """What a whole round brings: beside runs of another language it says whether longer drafts make up for shorter tokens."""
+    rows = []
+    for r in reports:
+        cell = r.find(ROUND)
+        if isinstance(cell, Figure) and cell.pooled.point is not None:
+            rows.append(Row(series_name(r, reports), cell.pooled, show(cell, r, locale), colour(r.spec.language), symbol(r.spec.language)))
+    return Panel(gettext("characters per round", locale), "characters", rows)
+
+
 def _table(reports: Sequence[Report], contrasts: Sequence[Contrast], locale: str) -> Table:
     quotients = {(c.part.get("text"), c.part.get("per")): c for c in contrasts if c.id == ID}
     rows = []
@@ -51,6 +63,12 @@ def _table(reports: Sequence[Report], contrasts: Sequence[Contrast], locale: str
         if quotients:
             contrast = quotients.get((text, per))
             row.append(show_contrast(contrast, locale) if contrast else Shown("absent", why=gettext("no pairs", locale)))
+        rows.append(tuple(row))
+    if len(reports) > 1:
+        carried = next((c for c in contrasts if c.id == ROUND and not c.part), None)
+        row = [gettext("characters per round", locale), *[find(r, ROUND, locale) for r in reports]]
+        if quotients:
+            row.append(show_contrast(carried, locale) if carried else Shown("absent", why=gettext("no pairs", locale)))
         rows.append(tuple(row))
     columns = [gettext("Text", locale), *[series_name(r, reports) for r in reports]]
     return Table((*columns, gettext("Quotient", locale)) if quotients else tuple(columns), tuple(rows))

@@ -4,8 +4,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from app.domain.estimate import Cell, Figure
+from app.reports.figures._difference import points_axis, points_name, upright
 from app.reports.figures._ends import end_labels, few, reach
 from app.reports.figures.base import (
+    GREY,
     Plot,
     Table,
     Trace,
@@ -22,8 +24,8 @@ from app.reports.figures.base import (
     symbol,
 )
 from app.reports.format import counted
-from app.reports.report import Report
-from app.reports.shown import Shown, find, missing_series, show
+from app.reports.report import Contrast, Report
+from app.reports.shown import Shown, find, missing_series, show, show_contrast
 from app.reports.translate import gettext
 from app.reports.words import mark as word
 
@@ -33,7 +35,7 @@ TITLES = {
     "all": word("How deep do drafts hold, of all rounds?"),
     "given": word("How deep do drafts hold, given that the previous token was accepted?"),
 }
-_HEIGHT, _WIDE, _NARROW = 300, 500, 280
+_HEIGHT, _PANEL, _WIDE, _NARROW = 300, 150, 500, 280
 SHORT = {"at": word("of rounds that drafted so far"), "all": word("of all rounds"), "given": word("given the previous was accepted")}
 FORMULAS = {
     "at": word("Rounds with at least i kept ÷ rounds of depth at least i."),
@@ -42,25 +44,29 @@ FORMULAS = {
 }
 
 
-def build(reports: Sequence[Report], locale: str, definition: str = "at") -> Plot:
-    """`definition` is `at`, `all` or `given`; anything else is `at`."""
+def build(reports: Sequence[Report], locale: str, definition: str = "at", contrasts: Sequence[Contrast] = ()) -> Plot:
+    """`definition` is `at`, `all` or `given`; anything else is `at`. With contrasts the paired difference stands below the lines."""
     definition = definition if definition in DEFINITIONS else "at"
     id = DEFINITIONS[definition]
     found = [(series_name(r, reports), r, cells(r, id, "position")) for r in reports]
     question, caption = gettext(TITLES[definition], locale), gettext(FORMULAS[definition], locale)
     positions = sorted({int(p) for _, _, by in found for p in by})
     shown = {(r.run, p): show(cell, r, locale) for _, r, by in found for p in positions if (cell := by.get(str(p))) is not None}
-    table = _table(found, positions, shown, locale)
+    differences = {int(c.part["position"]): c for c in contrasts if c.id == id and set(c.part) == {"position"}}
+    table = _table(found, positions, shown, differences, locale)
     finding = "; ".join(_finding(name, r, positions, shown, locale) for name, r, _ in found)
     rounds = [f"{name}: {counted(n, 'rounds', locale)}" for name, _, by in found if (n := _rounds(by)) is not None]
     caption += " " + "; ".join(rounds) + "." if rounds else ""
+    if differences:
+        caption += " " + gettext("Below: the first minus the second on the same prompts, in percentage points.", locale)
     if len(reports) > 1:
         caption += missing_series((name, find(r, "acceptance_rate", locale)) for name, r, _ in found)
     drawn = [(name, r, figures) for name, r, by in found if (figures := _numbers(by))]
     if not drawn:
         reasons = sorted({s.why for s in shown.values() if s.why}) or [gettext("No draft was made, so there is no position to show.", locale)]
         return Plot("positions", question, caption, finding, table, empty=reasons[0])
-    return Plot("positions", question, caption, finding, table, *_figure(drawn, reports, positions, shown, locale), height=_HEIGHT)
+    figure, narrow = _figure(drawn, reports, positions, shown, locale)
+    return Plot("positions", question, caption, finding, table, *_below(figure, narrow, differences, locale), height=figure["layout"]["height"])
 
 
 def _numbers(by: dict[str, Cell]) -> dict[int, Figure]:
@@ -72,10 +78,37 @@ def _finding(name: str, report: Report, positions: list[int], shown: dict[tuple[
     return f"{name}: " + (", ".join(words) if words else gettext("nothing was drafted", locale))
 
 
-def _table(found: list[tuple[str, Report, Any]], positions: list[int], shown: dict[tuple[int, int], Shown], locale: str) -> Table:
+def _table(
+    found: list[tuple[str, Report, Any]],
+    positions: list[int],
+    shown: dict[tuple[int, int], Shown],
+    differences: dict[int, Contrast],
+    locale: str,
+) -> Table:
     columns = (gettext("Position", locale), *[name for name, _, _ in found])
     nothing = Shown("absent", why=gettext("no draft was this long", locale))
-    return Table(columns, tuple((str(p), *[shown.get((r.run, p), nothing) for _, r, _ in found]) for p in positions))
+    rows: list[tuple[str | Shown, ...]] = [(str(p), *[shown.get((r.run, p), nothing) for _, r, _ in found]) for p in positions]
+    if not differences:
+        return Table(columns, tuple(rows))
+    unpaired = Shown("absent", why=gettext("no pairs", locale))
+    last = [show_contrast(differences[p], locale) if p in differences else unpaired for p in positions]
+    return Table((*columns, gettext("Difference", locale)), tuple((*row, cell) for row, cell in zip(rows, last, strict=True)))
+
+
+def _below(figure: dict[str, Any], narrow: dict[str, Any], differences: dict[int, Contrast], locale: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The figure with the paired differences on an axis of their own under the lines."""
+    if not any(c.estimate.point is not None for c in differences.values()):
+        return figure, narrow
+    layout, height = figure["layout"], _HEIGHT + _PANEL
+    axis = points_axis((c.estimate for c in differences.values()), locale)
+    title = {"text": points_name(locale), "standoff": 4}
+    zero = {"type": "line", "xref": "x domain", "yref": "y2", "x0": 0, "x1": 1, "y0": 0, "y1": 0, "line": {"color": GREY, "width": 2}}
+    layout["yaxis"] = layout["yaxis"] | {"domain": [(_PANEL + 16) / height, 1]}
+    layout |= {"yaxis2": axis | {"domain": [0, (_PANEL - 16) / height], "anchor": "x", "title": title}, "height": height}
+    layout["xaxis"] = layout["xaxis"] | {"anchor": "y2"}
+    layout["shapes"] = [*layout.get("shapes", []), zero | {"layer": "below"}]
+    figure["data"] = [*figure["data"], upright(differences, locale)]
+    return figure, narrow
 
 
 def _figure(

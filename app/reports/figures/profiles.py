@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from app.domain.estimate import Cell, Figure
+from app.reports.figures._difference import points_axis, points_name
 from app.reports.figures.base import GREY, Plot, Table, Trace, cells, colour, dot, draw, reference, row_axis, safe, series_name, share_axis, symbol
-from app.reports.format import decimal, number
 from app.reports.report import Contrast, Report
 from app.reports.shown import Shown, find, missing_series, show, show_contrast
 from app.reports.translate import gettext
@@ -100,7 +100,6 @@ def _figure(drawn: list[Any], names: list[str], differences: dict[str, Contrast]
 
 def _difference_panel(traces: list[Trace], names: list[str], differences: dict[str, Contrast], locale: str, share: float) -> dict[str, Any]:
     """The paired difference under the dots: two overlapping intervals do not say that there is no difference."""
-    reach = 0.05
     for p, contrast in differences.items():
         e, shown = contrast.estimate, show_contrast(contrast, locale)
         if e.point is None or p not in names:
@@ -109,12 +108,8 @@ def _difference_panel(traces: list[Trace], names: list[str], differences: dict[s
         shape = "diamond" if e.low is not None else "diamond-open"
         trace = dot(e.point, names.index(p), e.low, e.high, colour=GREY, symbol=shape, hover=hover, xaxis="x2", yaxis="y2")
         traces.append(trace)
-        reach = max(reach, *[abs(v) for v in (e.point, e.low, e.high) if v is not None])
-    reach *= 1.15
-    step = next(s for s in (0.02, 0.05, 0.1, 0.2, 0.25, 0.5, 1.0) if reach / s <= 3)
-    ticks = [k * step for k in range(-3, 4) if abs(k * step) <= reach]
-    axis = {"tickmode": "array", "tickvals": ticks, "ticktext": [decimal(t * 100, 0, locale) for t in ticks], "range": [-reach, reach]}
-    title = {"text": number("points", 0, locale=locale).value.split("\u00a0", 1)[1]}
+    axis = points_axis((contrast.estimate for contrast in differences.values()), locale)
+    title = {"text": points_name(locale)}
     return {
         "xaxis": share_axis(locale) | {"anchor": "y"},
         "xaxis2": axis | {"anchor": "y2", "title": title},

@@ -11,40 +11,31 @@ from fastapi.sse import format_sse_event
 
 from app.access.principal import Submitter
 from app.badges import words
-from app.domain.estimate import Figure, Refusal
+from app.domain.estimate import Figure
 from app.domain.status import FINAL, RunState
 from app.reports.figures import along, fertility, forest, latency, lengths, positions, profiles, spans, throughput, trials
 from app.reports.figures.base import Table
-from app.reports.format import decimal, duration, number, say
+from app.reports.format import decimal, duration, number
 from app.reports.loads import brief
 from app.reports.report import Report
 from app.reports.shown import Shown, find, missing, part_of, pending, plain_number, show
-from app.reports.translate import gettext, ngettext
+from app.reports.translate import gettext
 from app.reports.words import mark, name_of
 from app.runs.schemas import RunSummary
-from app.runs.service import Runs, runs_service
+from app.runs.service import NotFinished, Runs, runs_service
 from app.storage.notifications import Notifications
 from app.web import passport, progress
 from app.web.compiled import compiled
 from app.web.losslessness import output, partings
 from app.web.preferences import locale_of
+from app.web.refused import refused
 from app.web.render import HEADERS, fragment, page
+from app.web.standalone import standalone
 from app.web.why import why
 
 router = APIRouter(include_in_schema=False)
 POLL_SECONDS = 2.0
 PING_SECONDS = 15.0
-
-
-@dataclass(frozen=True)
-class Refused:
-    """`title` names the figures, `count` counts them."""
-
-    title: str
-    count: int
-    field: str
-    reason: str
-    remedy: str
 
 
 @router.get("/runs/{run_id}")
@@ -56,6 +47,17 @@ async def run_page(run_id: int, request: Request, runs: Annotated[Runs, Depends(
     context = view(summary, report, locale, position)
     badge, drawn = words.link(report, str(request.base_url)), words.of_run(report, locale)
     return page(request, "run.html", events=events, badge=badge, badge_svg=drawn, **context)
+
+
+@router.get("/runs/{run_id}/report.html")
+async def run_file(run_id: int, request: Request, runs: Annotated[Runs, Depends(runs_service)], position: str = "at") -> Response:
+    """The report as one file that needs no network."""
+    summary, report = await runs.get(run_id), await runs.report(run_id)
+    if summary.state not in FINAL:
+        raise NotFinished(f"Run {run_id} is {summary.state}; its report can be saved when it has ended.")
+    headers = {"Content-Disposition": f'attachment; filename="bezmen-run-{run_id}.html"'}
+    events = await runs.events(run_id, 0)
+    return await standalone(request, "run.html", headers, events=events, **view(summary, report, locale_of(request), position))
 
 
 @router.post("/runs/{run_id}/cancel")
@@ -174,27 +176,6 @@ def _note(report: Report, id: str, locale: str) -> str:
     if isinstance(cell, Figure) and cell.pooled.point is not None and cell.pooled.point > 1:
         return gettext("cannot pay at any acceptance", locale)
     return gettext("break-even %(value)s", locale) % {"value": bar.value} if bar.value else ""
-
-
-def refused(reports: Sequence[Report], locale: str) -> list[Refused]:
-    """A gate that refuses forty figures for one reason is one entry that counts them and names the first."""
-    by_reason: dict[tuple[int, str, str, str], list[str]] = {}
-    for report in reports:
-        for cell in report.cells:
-            if isinstance(cell, Refusal):
-                remedy = "" if cell.remedy is None else say(cell.remedy, locale)
-                narrowed = part_of(cell, locale)
-                name = name_of(cell.id, locale) + (f", {narrowed}" if narrowed else "")
-                by_reason.setdefault((report.run, cell.field, say(cell.reason, locale), remedy), []).append(name)
-    return [Refused(_listed(names, run, locale), len(names), *rest) for (run, *rest), names in by_reason.items()]
-
-
-def _listed(names: list[str], run: int, locale: str) -> str:
-    where = gettext("run %(run)s", locale) % {"run": run}
-    if len(names) <= 4:
-        return f"{'; '.join(names)} ({where})"
-    rest = ngettext("%(n)s more figure", "%(n)s more figures", len(names) - 3, locale) % {"n": decimal(len(names) - 3, 0, locale)}
-    return f"{'; '.join(names[:3])}; {rest} ({where})"
 
 
 def all_figures(reports: Sequence[Report], locale: str) -> Table:

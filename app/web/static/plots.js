@@ -7,7 +7,8 @@
 
   const setup = () => JSON.parse(document.getElementById("plot-setup").textContent);
   const theme = () => document.documentElement.dataset.theme ?? (dark.matches ? "dark" : "light");
-  const load = ({ src, styles }) => (library ??= new Promise((resolve, reject) => {
+  // A page saved as a file has the library in it.
+  const load = ({ src, styles }) => (library ??= window.Plotly ? Promise.resolve() : new Promise((resolve, reject) => {
     // plotly.js adds no style element where one of that id stands; the policy of the page forbids inline style.
     styles.forEach((id) => document.head.append(Object.assign(document.createElement("template"), { id })));
     const script = document.createElement("script");
