@@ -20,6 +20,8 @@ from app.access.users import Users
 from app.attempts.routes import router as attempts_router
 from app.attempts.service import Attempts
 from app.campaigns.routes import router as campaigns_router
+from app.claims.routes import router as claims_router
+from app.claims.service import Claims
 from app.comparisons.routes import router as comparisons_router
 from app.comparisons.service import Comparisons
 from app.errors import DatabaseUnavailable
@@ -28,6 +30,12 @@ from app.gates.service import Gates
 from app.hooks.courier import Courier
 from app.hooks.routes import router as hooks_router
 from app.hooks.service import Hooks
+from app.landscape.routes import router as landscape_router
+from app.landscape.service import Board
+from app.languages.routes import router as languages_router
+from app.languages.service import Tongues
+from app.line.routes import router as line_router
+from app.line.service import Line
 from app.queue.sweeper import Sweeper
 from app.runners_registry.routes import router as runners_router
 from app.runners_registry.service import Registry
@@ -81,6 +89,10 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         access_router,
         gates_router,
         hooks_router,
+        line_router,
+        languages_router,
+        claims_router,
+        landscape_router,
         pages_router,
     ):
         app.include_router(router)
@@ -111,6 +123,7 @@ async def running(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
         stack.push_async_callback(notifications.close)
         _furnish(app, settings, database, notifications)
         await app.state.access.ensure_default()
+        await app.state.claims.enter_published()
         if settings.embedded:
             await app.state.access.ensure_own(settings)
         sweeper = Sweeper(database, settings.lease_seconds)
@@ -165,6 +178,10 @@ def _furnish(app: FastAPI, settings: Settings, database: Database, notifications
     app.state.gates = Gates(runs, app.state.comparisons)
     app.state.hooks = Hooks(database, settings.webhook_networks)
     app.state.courier = Courier(database, runs, notifications, settings.webhook_networks, settings.base_url)
+    app.state.line = Line(database, registry, runs)
+    app.state.claims = Claims(database)
+    app.state.tongues = Tongues(database)
+    app.state.board = Board(app.state.claims, app.state.tongues)
     app.state.attempts = Attempts(
         database, registry, suites, notifications, lease_seconds=settings.lease_seconds, beat_seconds=settings.beat_seconds
     )  # fmt: skip

@@ -37,6 +37,7 @@ class Refused(Value):
     """A finished run whose figures are refused, or a failed one that was stopped because of its language or tokenizer (`field`)."""
 
     run: int
+    language: str
     drafter: str
     field: str
     reason: Sentence
@@ -58,11 +59,12 @@ class LanguageRow(Value):
     suite: str | None
     fertility: tuple[Cell, ...]
     measured: tuple[Measured, ...]
-    refusals: tuple[Refused, ...]
 
 
 class Languages(Value):
-    """Rows by tokenizer, then language. `stopped` are runs that ended before measuring because language or tokenizer were not as said."""
+    """Rows by tokenizer, then language. `refusals` are the newest of the refused runs; `stopped` are runs that ended before measuring because
+    language or tokenizer were not as said."""
 
     rows: tuple[LanguageRow, ...]
+    refusals: tuple[Refused, ...]
     stopped: tuple[Refused, ...]

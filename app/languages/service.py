@@ -32,6 +32,7 @@ class Tongues(Seen):
         found, by_run = await self._look()
         async with self._database.transaction() as connection:
             ended = await store.stopped(connection, self.view)
+            refused = await store.refused(connection, self.view, analysis())
         groups: dict[tuple[str, str], list[tuple[Any, Measured]]] = defaultdict(list)
         for row in found:
             measured = _measured(row, by_run[row.run])
@@ -39,7 +40,8 @@ class Tongues(Seen):
             groups[name, measured.language].append((row, measured))
         rows = [_row(group, by_run) for group in groups.values()]
         order = sorted(rows, key=lambda row: (row.tokenizer.name if row.tokenizer else row.tokenizer_named, row.language != "ru", row.language))
-        return Languages(rows=tuple(order), stopped=tuple(_stopped(row) for row in ended))
+        refusals = tuple(one for row in refused for one in _refusals(row))
+        return Languages(rows=tuple(order), refusals=refusals, stopped=tuple(_stopped(row) for row in ended))
 
     async def measured(self) -> list[Measured]:
         """The newest run of each kind, newest first."""
@@ -87,7 +89,6 @@ def _row(group: Sequence[tuple[Any, Measured]], by_run: Cells) -> LanguageRow:
         suite=f"{figure.passport.suite} {figure.passport.suite_version}" if figure else None,
         fertility=tuple(fertility),
         measured=tuple(measured),
-        refusals=tuple(refused for one in measured for refused in _refusals(one)),
     )
 
 
@@ -99,16 +100,18 @@ def _prompts(cells: Sequence[Cell]) -> int:
     return max((cell.pooled.n for cell in cells if isinstance(cell, Figure)), default=-1)
 
 
-def _refusals(one: Measured) -> list[Refused]:
+def _refusals(row: Any) -> list[Refused]:
     """Each reason of a run once: acceptance and speed-up are mostly refused together."""
-    found = [cell for cell in (one.acceptance, one.speedup) if isinstance(cell, Refusal)]
-    unique = {cell.reason.model_dump_json(): cell for cell in found}.values()
-    return [Refused(run=one.run, drafter=one.drafter.name, field=cell.field, reason=cell.reason, remedy=cell.remedy) for cell in unique]
+    cells = [CELL.validate_python(one) for one in (row.acceptance, row.speedup) if one is not None]
+    unique = {cell.reason.model_dump_json(): cell for cell in cells if isinstance(cell, Refusal)}.values()
+    return [
+        Refused(run=row.id, language=row.language, drafter=row.drafter, field=cell.field, reason=cell.reason, remedy=cell.remedy) for cell in unique
+    ]
 
 
 def _stopped(row: Any) -> Refused:
     field = "tokenizer" if row.failure_code.startswith("tokenizer") else "language"
-    return Refused(run=row.id, drafter=row.drafter, field=field, reason=plain("%(reason)s", reason=row.failure))
+    return Refused(run=row.id, language=row.language, drafter=row.drafter, field=field, reason=plain("%(reason)s", reason=row.failure))
 
 
 def languages_service(request: Request, who: Who) -> Tongues:

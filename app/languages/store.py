@@ -11,6 +11,8 @@ from app.storage.tables import runs
 from app.storage.view import View
 
 MOST = 500
+# Refusals that are listed; all are counted.
+LISTED = 30
 # What a run was stopped for before anything was measured.
 STOPPED = ("language_differs", "tokenizer_differs")
 
@@ -31,6 +33,14 @@ async def newest(connection: AsyncConnection, view: View, analysis: str) -> list
     return list(await connection.execute(select(*shown).select_from(joined).order_by(kinds.c.run.desc()).limit(MOST)))
 
 
+async def refused(connection: AsyncConnection, view: View, analysis: str) -> list[Any]:
+    """(id, language, drafter, speedup, acceptance) of finished runs whose figures are refused, newest first."""
+    columns = (runs.c.id, runs.c.language, runs.c.drafter, reports.c.speedup, reports.c.acceptance)
+    query = select(*columns).select_from(runs.join(reports, reports.c.run_id == runs.c.id))
+    mine = (runs.c.state == RunState.SUCCEEDED, reports.c.analysis == analysis, reports.c.refused, view.of(runs))
+    return list(await connection.execute(query.where(*mine).order_by(runs.c.id.desc()).limit(LISTED)))
+
+
 async def cells(connection: AsyncConnection, ids: list[int], wanted: tuple[str, ...]) -> list[Any]:
     """(run_id, cell) of these figures of these runs, whatever their part."""
     query = select(figures.c.run_id, figures.c.cell).where(figures.c.run_id.in_(ids), figures.c.figure.in_(wanted))
@@ -41,4 +51,4 @@ async def stopped(connection: AsyncConnection, view: View) -> list[Any]:
     """(id, drafter, language, failure, failure_code) of runs that were not as they said, newest first."""
     columns = (runs.c.id, runs.c.drafter, runs.c.language, runs.c.failure, runs.c.failure_code)
     query = select(*columns).where(runs.c.state == RunState.FAILED, runs.c.failure_code.in_(STOPPED), view.of(runs))
-    return list(await connection.execute(query.order_by(runs.c.id.desc()).limit(20)))
+    return list(await connection.execute(query.order_by(runs.c.id.desc()).limit(LISTED)))

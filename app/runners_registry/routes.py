@@ -1,4 +1,4 @@
-"""Runners over HTTP: what they offer, and what all of them offer together."""
+"""What runners offer, over HTTP. (Who they are and what they are at: app.line.)"""
 
 from typing import Annotated
 
@@ -6,7 +6,7 @@ from fastapi import APIRouter, Depends
 
 from app.access.principal import Reader, Runner
 from app.domain.catalogue import Offer
-from app.runners_registry.schemas import Catalogue, RunnerOut
+from app.runners_registry.schemas import Catalogue
 from app.runners_registry.service import Registry, registry_service
 
 router = APIRouter(prefix="/api/v1", tags=["runners"])
@@ -21,8 +21,3 @@ async def publish(offer: Offer, principal: Runner, runners: Rooms) -> None:
 @router.get("/catalogue", response_model_by_alias=True)
 async def catalogue(_: Reader, runners: Rooms) -> Catalogue:
     return await runners.catalogue()
-
-
-@router.get("/runners")
-async def listed(_: Reader, runners: Rooms) -> list[RunnerOut]:
-    return (await runners.catalogue()).runners

@@ -18,7 +18,7 @@ async def reported(service: Service, **over: Any) -> int:
 
 
 async def test_nothing_measured(service: Service) -> None:
-    assert await summary(service) == {"rows": [], "stopped": []}
+    assert await summary(service) == {"rows": [], "refusals": [], "stopped": []}
 
 
 async def test_one_row_a_tokenizer_and_language(service: Service) -> None:
@@ -43,10 +43,11 @@ async def test_one_row_a_tokenizer_and_language(service: Service) -> None:
 async def test_a_refusal_says_why_and_keeps_what_prompts_tell(service: Service) -> None:
     """Catches a language that vanishes when its answers are refused: fertility of the prompts is a property of the tokenizer."""
     run = await reported(service, language="ru", degenerate=True, repeated_share=0.83)
-    row = (await summary(service))["rows"][0]
+    found = await summary(service)
+    row = found["rows"][0]
     assert (row["refused_runs"], row["measured"][0]["outcome"], row["measured"][0]["refused"]) == (1, "cannot tell", True)
-    assert [(refused["run"], refused["field"]) for refused in row["refusals"]] == [(run, "degenerate")]
-    assert "repeat themselves" in row["refusals"][0]["reason"]["text"]
+    assert [(refused["run"], refused["field"]) for refused in found["refusals"]] == [(run, "degenerate")]
+    assert "repeat themselves" in found["refusals"][0]["reason"]["text"]
     told = {(cell["part"]["text"], cell["part"]["per"]): "pooled" in cell for cell in row["fertility"]}
     assert told[("prompts", "word")]
     assert row["tokenizer"] is not None

@@ -6,11 +6,14 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from app.metrics.catalogue import METRICS
+from app.reports.figures.base import Table
 from app.reports.translate import gettext
 from app.reports.words import mark, name_of
+from app.web import gate_rates
 from app.web.coverage import coverage
 from app.web.preferences import locale_of
 from app.web.render import page
+from app.web.toy_lesson import lesson
 
 router = APIRouter(include_in_schema=False)
 _BETTER = {"higher": mark("higher is better"), "lower": mark("lower is better")}
@@ -19,6 +22,38 @@ _UNITS = {
     "tokens_per_second": mark("tokens per second"), "characters_per_second": mark("characters per second"),
     "words_per_second": mark("words per second"), "count": mark("count"), "layer_passes": mark("layer passes"), "characters": mark("characters"),
 }  # fmt: skip
+
+
+# Load, headline, pair, interval (definitions of intervals: app.statistics).
+_LOADS = (
+    (
+        mark("closed, one request at a time"), "speedup_end_to_end",
+        mark("one prompt, decoded plainly and speculatively back to back; who goes first is drawn, and swapped in the next pass"),
+        mark("t on the logarithm of mean plain ÷ mean speculative time, over prompts"),
+    ),
+    (
+        mark("closed, several at a time"), "speedup_throughput",
+        mark("two neighbouring trials of a block, with the same prompts in the same order"),
+        mark("t on the logarithm, over trial pairs"),
+    ),
+    (
+        mark("open, requests arrive by themselves"), "latency_ratio",
+        mark("two neighbouring trials with the same planned arrivals"),
+        mark("t on the logarithm, over trial pairs; none where an arm is unstable"),
+    ),
+    (
+        mark("any"), "acceptance_rate",
+        mark("a prompt; of two languages a prompt and its translation"),
+        mark("delta method on the logit (shares) or the logarithm, t with n − 1"),
+    ),
+)  # fmt: skip
+
+
+def loads(locale: str) -> Table:
+    """What is paired with what, and what the interval is over, by load."""
+    columns = (mark("Load"), mark("Headline"), mark("A pair is"), mark("Interval"))
+    rows = tuple((gettext(load, locale), name_of(id, locale), gettext(pair, locale), gettext(over, locale)) for load, id, pair, over in _LOADS)
+    return Table(tuple(gettext(text, locale) for text in columns), rows)
 
 
 @dataclass(frozen=True)
@@ -33,7 +68,18 @@ class Entry:
 
 @router.get("/methodology")
 async def methodology(request: Request) -> Response:
-    return page(request, "methodology.html", entries=entries(locale_of(request)), coverage=coverage(locale_of(request)))
+    locale = locale_of(request)
+    return page(
+        request,
+        "methodology.html",
+        entries=entries(locale),
+        coverage=coverage(locale),
+        lesson=lesson(locale),
+        wrong=gate_rates.wrong(locale),
+        caught=gate_rates.caught(locale),
+        limits=gate_rates.limits(locale),
+        loads=loads(locale),
+    )
 
 
 def entries(locale: str) -> list[Entry]:

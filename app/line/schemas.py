@@ -1,0 +1,51 @@
+"""Who measures, who waits, and what stands between the two."""
+
+from datetime import datetime
+from typing import Literal
+
+from app.domain.catalogue import Offer
+from app.domain.estimate import Estimate
+from app.domain.facts import ProgressFact
+from app.domain.sentence import Sentence
+from app.domain.spec import RunSpec
+from app.domain.value import Value
+from app.runners_registry.schemas import RunnerOut
+
+Standing = Literal["offline", "does not offer", "labels", "busy", "free"]
+
+
+class Quiet(Value):
+    """How quiet a machine was of late: `disturbed` of its last `trials`, and the noise floor of its newest run (`run`) that has one."""
+
+    trials: int
+    disturbed: int
+    noise_floor: Estimate | None
+    run: int | None
+
+
+class RunnerView(RunnerOut):
+    """A runner with its newest offer and how quiet it was; `progress` is that of the run it is at."""
+
+    offer: Offer
+    quiet: Quiet
+    progress: ProgressFact | None = None
+
+
+class Reason(Value):
+    """Why one runner has not taken a run yet."""
+
+    runner: str
+    standing: Standing
+    sentence: Sentence
+
+
+class Waiting(Value):
+    """A queued run in its place of the line. `startable` is false where no live runner could take it even if it were free."""
+
+    run: int
+    position: int | None
+    since: datetime
+    spec: RunSpec
+    why: str | None
+    startable: bool
+    reasons: tuple[Reason, ...]

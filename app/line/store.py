@@ -1,0 +1,33 @@
+"""All SQL about how quiet runners were."""
+
+from typing import Any
+
+from sqlalchemy import func, select, true
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from app.storage.fact_tables import reports, trials
+from app.storage.tables import attempts, runners, runs
+from app.storage.view import View
+
+LAST = 10
+
+
+async def disturbed(connection: AsyncConnection, view: View) -> dict[int, tuple[int, int]]:
+    """{runner: (its last timed trials, LAST at most, disturbed ones of them)}."""
+    of_runs = trials.join(attempts, attempts.c.id == trials.c.attempt_id).join(runs, runs.c.id == attempts.c.run_id)
+    own = (attempts.c.runner_id == runners.c.id, trials.c.purpose == "headline", view.of(runs))
+    recent = select(trials.c.contended).select_from(of_runs).where(*own).order_by(trials.c.id.desc()).limit(LAST).lateral()
+    query = select(runners.c.id, func.count(), func.count().filter(recent.c.contended)).select_from(runners.join(recent, true()))
+    return {row[0]: (row[1], row[2]) for row in await connection.execute(query.group_by(runners.c.id))}
+
+
+async def floors(connection: AsyncConnection, view: View) -> dict[int, tuple[int, Any]]:
+    """{runner: (run, noise floor)} of the newest run that has one."""
+    floor = reports.c.report["verdict"]["noise_floor"]
+    of_runs = reports.join(runs, runs.c.id == reports.c.run_id).join(
+        attempts, (attempts.c.run_id == runs.c.id) & (attempts.c.number == runs.c.attempt)
+    )
+    own = (attempts.c.runner_id == runners.c.id, func.jsonb_typeof(floor) == "object", view.of(runs))
+    newest = select(runs.c.id.label("run"), floor.label("floor")).select_from(of_runs).where(*own).order_by(runs.c.id.desc()).limit(1).lateral()
+    rows = await connection.execute(select(runners.c.id, newest.c.run, newest.c.floor).select_from(runners.join(newest, true())))
+    return {row[0]: (row.run, row.floor) for row in rows}

@@ -1,0 +1,113 @@
+"""Whether a run can start now, on what machine, and why the others wait."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Request
+from fastapi.responses import Response
+
+from app.line.schemas import RunnerView, Waiting
+from app.line.service import Line, line_service
+from app.reports.format import STYLES, decimal, duration, say
+from app.reports.loads import spoken
+from app.reports.shown import Shown, show_estimate
+from app.reports.translate import gettext
+from app.reports.words import mark
+from app.web.passport import part
+from app.web.preferences import locale_of
+from app.web.progress import STAGES
+from app.web.render import page
+
+router = APIRouter(include_in_schema=False)
+STATES = {"idle": mark("free"), "busy": mark("busy"), "offline": mark("offline")}
+OFFERS = (
+    ("models", mark("models")), ("engines", mark("engines")), ("drafters", mark("drafters")), ("controllers", mark("draft length")),
+    ("verifiers", mark("verification rules")), ("suites", mark("prompts")),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Row:
+    found: RunnerView
+    state: str
+    progress: str
+    disturbed: str
+    floor: Shown
+    labels: str
+    offers: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Place:
+    found: Waiting
+    load: str
+    drafter: str
+    why: str
+    reasons: tuple[tuple[str, str], ...]
+
+
+@router.get("/runners")
+async def runners_page(request: Request, line: Annotated[Line, Depends(line_service)]) -> Response:
+    return page(request, "runners.html", **view(await line.runners(), await line.waiting(), locale_of(request)))
+
+
+def view(runners: Sequence[RunnerView], waiting: Sequence[Waiting], locale: str) -> dict[str, Any]:
+    states = Counter(runner.state for runner in runners)
+    return {
+        "rows": [row(runner, locale) for runner in runners],
+        "waiting": [place(one, locale) for one in waiting],
+        "free": states["idle"],
+        "busy": states["busy"],
+        "offline": states["offline"],
+        "stuck": sum(not one.startable for one in waiting),
+    }
+
+
+def row(runner: RunnerView, locale: str) -> Row:
+    return Row(
+        runner,
+        gettext(STATES[runner.state], locale),
+        progress(runner, locale),
+        disturbed(runner, locale),
+        _floor(runner, locale),
+        ", ".join(f"{name}={value}" for name, value in sorted(runner.labels.items())),
+        tuple((gettext(title, locale), _names(getattr(runner.offer, kind))) for kind, title in OFFERS),
+    )
+
+
+def progress(runner: RunnerView, locale: str) -> str:
+    """`trials, 43 %, about 2 min 20 s left` of the run that the runner is at."""
+    found = runner.progress
+    if found is None:
+        return ""
+    said = [gettext(STAGES[found.stage], locale)] if found.stage in STAGES else []
+    if found.total:
+        said.append(decimal(100 * found.done / found.total, 0, locale) + STYLES["share"].suffix(locale))
+    if found.remaining is not None:
+        said.append(gettext("about %(time)s left", locale) % {"time": duration(found.remaining, locale)})
+    return ", ".join(said)
+
+
+def disturbed(runner: RunnerView, locale: str) -> str:
+    quiet = runner.quiet
+    if not quiet.trials:
+        return gettext("no trial measured yet", locale)
+    return gettext("%(bad)s of its last %(n)s trials", locale) % {"bad": decimal(quiet.disturbed, 0, locale), "n": decimal(quiet.trials, 0, locale)}
+
+
+def _floor(runner: RunnerView, locale: str) -> Shown:
+    floor = runner.quiet.noise_floor
+    return Shown("absent", why=gettext("no run with a noise floor yet", locale)) if floor is None else show_estimate("ratio", floor, locale)
+
+
+def _names(offered: Sequence[Any]) -> str:
+    """Names as they are asked for: of engines themselves, of suites their id, of the rest their name."""
+    return ", ".join(dict.fromkeys(one if isinstance(one, str) else getattr(one, "id", None) or one.name for one in offered))
+
+
+def place(one: Waiting, locale: str) -> Place:
+    why = gettext(one.why, locale) if one.why else gettext("Nothing but the line before it.", locale)
+    reasons = tuple((reason.runner, say(reason.sentence, locale)) for reason in one.reasons)
+    return Place(one, spoken(one.spec.load, locale), part(one.spec.drafter), why, reasons)
