@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from app.domain.sentence import Quantity, Sentence, plain
 from app.reports.axes import Axis, Differences
-from app.reports.report import Contrast, Report
+from app.reports.report import BreakEven, Contrast, Report
 from app.statistics.wording import quantity
 
 
@@ -28,8 +28,11 @@ def question(reports: Sequence[Report], axis: Axis) -> Sentence:
     return plain("How does run %(run)s compare with run %(other)s?", run=reports[0].run, other=reports[1].run)
 
 
-def answer(reports: Sequence[Report], seen: Differences, contrasts: Sequence[Contrast]) -> Sentence:
-    """Why nothing can be said, or what acceptance and speed say of the first run against the second."""
+def answer(
+    reports: Sequence[Report], seen: Differences, contrasts: Sequence[Contrast], crossings: tuple[BreakEven, BreakEven] | None = None
+) -> Sentence:
+    """Why nothing can be said, or what acceptance and speed say of the first run against the second. `crossings` are the break-even loads of the
+    series that the two belong to, where both are known: they answer where single speed-ups are not contrasted."""
     if "all" in seen.forbidden:
         return seen.forbidden["all"]
     refused = next((report for report in reports[:2] if any(gate.refused for gate in report.gates)), None)
@@ -39,6 +42,8 @@ def answer(reports: Sequence[Report], seen: Differences, contrasts: Sequence[Con
     speed = _find(contrasts, reports[0].headline) if reports[0].headline == reports[1].headline else _find(contrasts, "speedup_decode")
     if accepted is None and speed is None:
         return next(iter(seen.forbidden.values()), plain("Nothing can be contrasted: the runs share no prompt that both measured."))
+    if accepted is not None and speed is None and crossings is not None:
+        return _by_load(accepted, *crossings)
     if accepted is None or speed is None:
         return _half(accepted, speed)
     return _both(reports, seen.axis, accepted, speed)
@@ -82,6 +87,34 @@ def _half(accepted: Contrast | None, speed: Contrast | None) -> Sentence:
         return plain("Only speed is contrasted: the speed-up is %(speedup)s of the other's.", speedup=quantity("ratio", speed.estimate))
     assert accepted is not None
     return plain("Only acceptance is contrasted: the difference is %(difference)s.", difference=quantity("points", accepted.estimate))
+
+
+def _by_load(accepted: Contrast, own: BreakEven, other: BreakEven) -> Sentence:
+    """Break-even loads are intervals: one lies below another only where the two have no inside in common."""
+    assert own.low is not None
+    assert own.high is not None
+    assert other.low is not None
+    assert other.high is not None
+    ends = {"low": own.low, "high": own.high, "other_low": other.low, "other_high": other.high}
+    values: dict[str, str | int | Quantity] = {name: Quantity(kind="number", value=value) for name, value in ends.items()}
+    values |= {"difference": quantity("points", accepted.estimate), "pairs": accepted.estimate.n}
+    if own.high <= other.low:
+        return plain(
+            "No. It stops paying between load %(low)s and %(high)s, the other between %(other_low)s and %(other_high)s; acceptance differs by "
+            "%(difference)s, over %(pairs)s.",
+            **values,
+        )
+    if own.low >= other.high:
+        return plain(
+            "Yes, and up to a heavier load: it stops paying between %(low)s and %(high)s, the other between %(other_low)s and %(other_high)s; "
+            "acceptance differs by %(difference)s, over %(pairs)s.",
+            **values,
+        )
+    return plain(
+        "Cannot tell which of the two pays up to a heavier load: it stops between %(low)s and %(high)s, the other between %(other_low)s and "
+        "%(other_high)s. Acceptance differs by %(difference)s, over %(pairs)s.",
+        **values,
+    )
 
 
 def _both(reports: Sequence[Report], axis: Axis, accepted: Contrast, speed: Contrast) -> Sentence:
