@@ -60,8 +60,12 @@ class Client:
             content = json.dumps(body, allow_nan=False).encode()
         except ValueError as error:
             raise usage(f"{endless(body) or 'A number'} is not finite; NaN and infinity are no numbers of a run.") from error
+        return self.send(path, content, {"Content-Type": b"application/json", **(headers or {})})
+
+    def send(self, path: str, content: bytes, headers: Mapping[str, bytes]) -> Any:
+        """A body as it is. Ends the command as `get` does, but waits for nothing."""
         try:
-            return _read(self._http.post(path, content=content, headers={b"Content-Type": b"application/json", **_raw(headers or {})}))
+            return _read(self._http.post(path, content=content, headers=_raw(headers)))
         except httpx.UnsupportedProtocol as error:
             raise self._no_address() from error
         except httpx.TransportError as error:
@@ -102,6 +106,13 @@ def _bearer(token: str, origin: str) -> dict[str, str]:
     return {"Authorization": f"Bearer {token}"}
 
 
+def _place(field: Mapping[str, str]) -> str:
+    """Where an error lies: in the body, in the query, or at a line of a file."""
+    if field.get("line"):
+        return f"line {field['line']}" + (f", {field['field']}" if field.get("field") else "")
+    return field.get("pointer") or field.get("parameter") or field.get("field") or "the file"
+
+
 def _read(answer: httpx.Response) -> Any:
     if answer.is_success:
         return answer.json() if answer.content else None
@@ -111,5 +122,5 @@ def _read(answer: httpx.Response) -> Any:
         problem = {"detail": answer.text or answer.reason_phrase}
     typer.echo(problem.get("detail", answer.reason_phrase), err=True)
     for field in problem.get("errors", []):
-        typer.echo(f"  {field.get('pointer') or field.get('parameter', '')}: {field['detail']}", err=True)
+        typer.echo(f"  {_place(field)}: {field['detail']}", err=True)
     raise typer.Exit(INFRASTRUCTURE if answer.status_code >= 500 or answer.status_code in _NOT_NOW else USAGE)

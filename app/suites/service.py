@@ -13,15 +13,16 @@ from app.domain.catalogue import OfferedSuite
 from app.domain.prompt import Fault, Prompt, SuiteError
 from app.domain.spec import RunSpec
 from app.domain.suite import SHOWN_FAULTS, Selection, Suite, named, parse, selection
-from app.errors import AppError, Conflict, InvalidInput
+from app.errors import AppError, Conflict, InvalidInput, TooMany
 from app.reports.format import say
 from app.storage.database import Database
-from app.storage.journal import append
+from app.storage.journal import append, times
 from app.storage.view import View
 from app.suites import store
 from app.suites.schemas import PromptPage, SuiteOut, UploadOut, WarningOut
 
 logger = logging.getLogger(__name__)
+UPLOADED = "suite uploaded"
 
 
 class WrongSuite(InvalidInput):
@@ -45,8 +46,9 @@ class PrivateText(AppError):
 
 
 class Suites(Seen):
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, *, uploads_per_token: int) -> None:
         self._database = database
+        self._uploads_per_token = uploads_per_token
 
     # --- uploading ----------------------------------------------------------------------------------------------------------------------
 
@@ -64,9 +66,12 @@ class Suites(Seen):
             if offered:
                 _require_same(suite, *sorted(offered), private=private, was=False)
                 return _answer(_of_offer(suite.offered()), warnings), False
+            if await times(connection, UPLOADED, principal.name, principal.home, hours=24) >= self._uploads_per_token:
+                said = f"{principal.name} has uploaded {self._uploads_per_token} suites in 24 hours, and may not upload more; try again tomorrow."
+                raise TooMany(said, headers={"Retry-After": "3600"})
             made = await store.add(connection, principal.home, suite, private=private, uploaded_by=principal.name)
             told = {"suite": id, "digest": suite.digest, "prompts": len(suite.prompts), "private": private}
-            await append(connection, None, "suite uploaded", principal.name, project=principal.home, **told)
+            await append(connection, None, UPLOADED, principal.name, project=principal.home, **told)
         return _answer(_of_row(made), warnings), True
 
     # --- looking ------------------------------------------------------------------------------------------------------------------------
@@ -145,9 +150,9 @@ def _read(id: str, content: bytes) -> tuple[Suite, list[Fault]]:
     except SuiteError as error:
         shown = error.faults[:SHOWN_FAULTS]
         fields = [{"line": str(fault.line or ""), "field": fault.field or "", "detail": say(fault.sentence)} for fault in shown]
-        more = len(error.faults) - len(shown)
-        said = f"{len(error.faults)} faults in the file of {id}" if len(error.faults) > 1 else f"a fault in the file of {id}"
-        wrong = WrongSuite(f"There is {said}." if len(error.faults) < 2 else f"There are {said}.", fields=fields, more=max(0, more))
+        count = len(error.faults)
+        counted = f"There are {count} faults in the file of {id}." if count > 1 else f"There is a fault in the file of {id}."
+        wrong = WrongSuite(counted if count else f"{error}.", fields=fields, more=count - len(shown))
         wrong.faults = error.faults
         raise wrong from error
 

@@ -277,3 +277,57 @@ async def test_only_the_runner_that_holds_the_attempt_gets_the_text(service: Ser
     assert (await service.ask_lease(headers=other)).status_code == 204
     again = await service.client.post(f"/api/v1/attempts/{first.id}/facts", json=batch(0, []), headers=other)
     assert again.status_code == 401
+
+
+FORM = {"Sec-Fetch-Site": "same-origin", "Accept": "text/html"}
+
+
+async def form(service: Service, body: bytes | None, id: str = "mine-v1", language: str = "en", **fields: str) -> httpx.Response:
+    files = {} if body is None else {"file": ("mine.jsonl", body, "application/octet-stream")}
+    return await service.client.post(f"/suites?lang={language}", data={"id": id} | fields, files=files or None, headers=FORM)
+
+
+async def test_the_form_uploads_and_the_pages_show(service: Service) -> None:
+    """Catches a form that works with a script alone, and a page that shows other prompts than were sent, or escapes none."""
+    hostile = content(line("a", text="<script>alert(1)</script> " + SECRET), line("a", "en"), line("b"))
+    sent = await form(service, hostile)
+    assert (sent.status_code, sent.headers["Location"]) == (303, "/suites/mine-v1")
+    shown = (await service.get("/suites/mine-v1?lang=en")).text
+    assert "&lt;script&gt;alert(1)" in shown
+    assert "<script>alert" not in shown
+    assert "Russian: 1\u00a0prompt without a twin in every other language" in shown
+    listed = (await service.get("/suites?lang=en")).text
+    assert '<a href="/suites/mine-v1">mine-v1</a>' in listed
+    assert "uploaded: 1" in listed
+
+
+async def test_the_form_names_every_line_and_keeps_what_was_typed(service: Service) -> None:
+    """Catches an error page in another language, one that loses the id, and one that repeats the text."""
+    wrong = await form(service, content(line("a", answer="x"), line("b", text="")), language="ru", private="yes")
+    assert wrong.status_code == 422
+    assert "Строка 1, answer: Напишите «prompt»" in wrong.text
+    assert "Строка 2, text: Напишите от 1 до 32" in wrong.text
+    assert 'value="mine-v1"' in wrong.text
+    assert SECRET not in wrong.text
+    empty = await form(service, None, id="")
+    assert empty.status_code == 422
+    assert "Choose a file" in empty.text
+    assert "Name the suite" in empty.text
+    assert (await form(service, PAIRS, id="mine")).status_code == 422
+    taken = [await form(service, PAIRS), await form(service, content(line("a")))]
+    assert [answer.status_code for answer in taken] == [303, 422]
+    assert "upload the new one as mine-v2" in taken[1].text
+
+
+async def test_the_page_of_a_private_suite_has_no_text(service: Service) -> None:
+    """Catches private prompts on their own page, or in the list."""
+    assert (await form(service, PAIRS, private="yes")).status_code == 303
+    for path in ("/suites", "/suites/mine-v1"):
+        shown = await service.get(f"{path}?lang=en")
+        assert (shown.status_code, SECRET in shown.text, "private" in shown.text) == (200, False, True)
+
+
+async def test_a_form_of_another_site_uploads_nothing(service: Service) -> None:
+    sent = await service.client.post("/suites", data={"id": "mine-v1"}, files={"file": ("x", PAIRS)}, headers=FORM | {"Sec-Fetch-Site": "cross-site"})
+    assert sent.status_code == 403
+    assert await service.sql("SELECT count(*) FROM stored_suites") == [(0,)]
