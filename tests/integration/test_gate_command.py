@@ -2,16 +2,19 @@
 
 import asyncio
 import json
+import sys
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import httpx
+import yaml
 from typer.testing import CliRunner
 
 from app.cli import commands
 from tests import factories
 from tests.integration.conftest import PATIENCE, Attempt, Place, bearer
+from tests.test_readme_ci import blocks
 
 
 class Bench:
@@ -135,3 +138,24 @@ async def waits_and_compares(bench: Bench, slow: int, fast: int, looping: int) -
     status, out, _ = await bench.say("compare", slow, fast, "--markdown")
     assert (status, f"/compare?runs={slow},{fast})" in out, f"run {slow} against run {fast}" in out) == (0, True, True)
     assert (await bench.say("compare", slow, looping))[0] == 3
+
+
+async def test_the_snippet_runs(place: Place, tmp_path: Path) -> None:
+    """Catches a pipeline that a reader copies and that does not work: GitLab's lines, as a shell runs them, but for installing the package."""
+    lines = [line for line in yaml.safe_load(blocks("README.md", "yaml")[-1])["speculation"]["script"] if not line.startswith("pip ")]
+    with place.serving() as (url, _):
+        bench = Bench(url, place)
+        async with bench.client:
+            await bench.offer()
+            old = await bench.run(acceptance=0.9)
+            (tmp_path / "bezmen.json").write_text(json.dumps(factories.spec_body(language="en")), encoding="utf-8")
+            (tmp_path / "bezmen").write_text(f'#!/bin/sh\nexec {sys.executable} -m app.cli "$@"\n', encoding="utf-8")
+            (tmp_path / "bezmen").chmod(0o755)
+            token = (place.data / "admin.token").read_text().strip()
+            own = {"BEZMEN_URL": url, "BEZMEN_TOKEN": token, "BEZMEN_BASELINE": str(old), "CI_PIPELINE_ID": "77"}
+            environment = place.environment | own | {"PATH": f"{tmp_path}:{place.environment['PATH']}"}
+            shell = await asyncio.create_subprocess_exec("sh", "-ec", "\n".join(lines), cwd=tmp_path, env=environment, stderr=asyncio.subprocess.PIPE)
+            new, (_, error) = await asyncio.gather(bench.measure(language="en", acceptance=0.9), shell.communicate())
+    assert shell.returncode == 0, error.decode()
+    assert "**Holds.**" in (tmp_path / "comment.md").read_text(encoding="utf-8")
+    assert ElementTree.parse(tmp_path / "bezmen.xml").getroot()[0].get("name") == f"bezmen gate of run {new}"
