@@ -6,12 +6,13 @@ from datetime import datetime
 from app.campaigns.schemas import Progress
 from app.domain.status import FINAL, RunState
 from app.queue.labels import bench_of
+from app.reports.words import mark
 from app.runs.schemas import RunSummary
 
 WORKING = frozenset({RunState.LEASED, RunState.RUNNING})
-NO_RUN = "no run of this campaign has been measured to its end yet"
-NO_WORD = "the run in hand has not said yet how long its trials take"
-NOBODY = "runs wait and nobody measures any of them"
+NO_RUN = mark("no run of this campaign has been measured to its end yet")
+NO_WORD = mark("the run in hand has not said yet how long its trials take")
+NOBODY = mark("runs wait and nobody measures any of them")
 
 
 def progress_of(runs: Sequence[RunSummary]) -> Progress:

@@ -3,6 +3,7 @@
 from typing import Any
 
 from sqlalchemy import func, insert, select
+from sqlalchemy.dialects.postgresql import distinct_on
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.storage.tables import campaigns, runs
@@ -35,7 +36,7 @@ async def counts(connection: AsyncConnection, of: list[int]) -> dict[int, dict[s
     """Runs by state of each campaign; of a measurement that was resumed its newest run alone."""
     newest = (
         select(runs.c.campaign_id, runs.c.state)
-        .distinct(runs.c.campaign_id, runs.c.spec_digest)
+        .ext(distinct_on(runs.c.campaign_id, runs.c.spec_digest))
         .where(runs.c.campaign_id.in_(of))
         .order_by(runs.c.campaign_id, runs.c.spec_digest, runs.c.id.desc())
         .subquery()
