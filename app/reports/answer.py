@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from app.domain.sentence import Quantity, Sentence, plain
+from app.domain.sentence import Kind, Quantity, Sentence, plain
 from app.reports.axes import Axis, Differences
 from app.reports.report import BreakEven, Contrast, Report
 from app.statistics.wording import quantity
@@ -43,7 +43,7 @@ def answer(
     if accepted is None and speed is None:
         return next(iter(seen.forbidden.values()), plain("Nothing can be contrasted: the runs share no prompt that both measured."))
     if accepted is not None and speed is None and crossings is not None:
-        return _by_load(accepted, *crossings)
+        return _by_load(accepted, *crossings, kind="count" if reports[0].spec.load.rate is None else "asked_rate")
     if accepted is None or speed is None:
         return _half(accepted, speed)
     return _both(reports, seen.axis, accepted, speed)
@@ -89,14 +89,14 @@ def _half(accepted: Contrast | None, speed: Contrast | None) -> Sentence:
     return plain("Only acceptance is contrasted: the difference is %(difference)s.", difference=quantity("points", accepted.estimate))
 
 
-def _by_load(accepted: Contrast, own: BreakEven, other: BreakEven) -> Sentence:
+def _by_load(accepted: Contrast, own: BreakEven, other: BreakEven, *, kind: Kind) -> Sentence:
     """Break-even loads are intervals: one lies below another only where the two have no inside in common."""
     assert own.low is not None
     assert own.high is not None
     assert other.low is not None
     assert other.high is not None
     ends = {"low": own.low, "high": own.high, "other_low": other.low, "other_high": other.high}
-    values: dict[str, str | int | Quantity] = {name: Quantity(kind="number", value=value) for name, value in ends.items()}
+    values: dict[str, str | int | Quantity] = {name: Quantity(kind=kind, value=value) for name, value in ends.items()}
     values |= {"difference": quantity("points", accepted.estimate), "pairs": accepted.estimate.n}
     if own.high <= other.low:
         return plain(

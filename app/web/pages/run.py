@@ -57,7 +57,7 @@ async def run_file(run_id: int, request: Request, runs: Annotated[Runs, Depends(
         raise NotFinished(f"Run {run_id} is {summary.state}; its report can be saved when it has ended.")
     headers = {"Content-Disposition": f'attachment; filename="bezmen-run-{run_id}.html"'}
     events = await runs.events(run_id, 0)
-    return await standalone(request, "run.html", headers, events=events, **view(summary, report, locale_of(request), position))
+    return await standalone(request, "run.html", headers, events=events, badge="", **view(summary, report, locale_of(request), position))
 
 
 @router.post("/runs/{run_id}/cancel")
