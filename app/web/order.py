@@ -1,7 +1,8 @@
-"""The submit form as an order: one spec per language that was asked for, or what has to be corrected first."""
+"""The submit form as an order: a spec for each language, load and drafter that was asked for, or what has to be corrected first."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from typing import Any
 
 from pydantic import ValidationError
@@ -46,6 +47,8 @@ SAMPLING: dict[str, Any] = {
     },
 }  # fmt: skip
 FEWEST_SAMPLED = SEEDS // PASSES
+# As a campaign may have.
+MOST_RUNS = 64
 LOAD: dict[str, Any] = {
     "properties": {
         "load": {
@@ -87,6 +90,19 @@ _PLACES |= {"model": "model", "drafter": "drafter", "controller": "controller"}
 
 
 @dataclass(frozen=True)
+class Also:
+    """What is checked beside the first language, drafter and number of requests at once."""
+
+    languages: tuple[str, ...] = ()
+    drafters: tuple[str, ...] = ()
+    concurrencies: tuple[int, ...] = ()
+
+    def loads_beside(self, load: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """The form's own load, and the same with each other number of requests."""
+        return [dict(load), *({**load, "concurrency": n} for n in self.concurrencies if n != load.get("concurrency", 1))]
+
+
+@dataclass(frozen=True)
 class Order:
     """`specs` is empty while there are errors; errors are {field name: sentence}."""
 
@@ -100,8 +116,8 @@ def key_of(model: OfferedModel) -> str:
     return f"{model.source}:{model.name}" + (f"@{model.revision}" if model.revision else "") + (f"#{model.file}" if model.file else "")
 
 
-def read(typed: Mapping[str, str], also: Sequence[str], profiles: Sequence[str], catalogue: Catalogue, locale: str) -> Order:
-    """Everything wrong is found at once; nothing is guessed for what was left empty."""
+def read(typed: Mapping[str, str], also: Also, profiles: Sequence[str], catalogue: Catalogue, locale: str) -> Order:
+    """Everything wrong is found at once; nothing is guessed for what was left empty. Runs that share a plain arm stand next to each other."""
     errors: dict[str, str] = {}
     body: dict[str, Any] = _parts(typed, catalogue, errors, locale)
     body |= _measure(typed, errors, locale)
@@ -110,13 +126,20 @@ def read(typed: Mapping[str, str], also: Sequence[str], profiles: Sequence[str],
     body["tokenizer"] = _needed(
         typed, "tokenizer", mark("Name the tokenizer of the model, for example %(example)s."), errors, locale, example=_example(catalogue)
     )
-    languages = _languages(typed, also, errors, locale)
+    languages = _languages(typed, also.languages, errors, locale)
+    others = [name for name in also.drafters if name != typed.get("drafter")]
+    drafters = [body["drafter"], *(_part("drafter", catalogue.drafters, {**typed, "drafter": name}, errors, locale) for name in others)]
+    loads = also.loads_beside(body["load"])
+    if len(languages) * len(drafters) * len(loads) > MOST_RUNS:
+        errors[""] = gettext("These are %(runs)s runs at once; %(most)s are the most.", locale) % {
+            "runs": len(languages) * len(drafters) * len(loads), "most": MOST_RUNS,
+        }  # fmt: skip
     if errors:
         return Order((), languages, errors)
     specs: list[RunSpec] = []
-    for language in languages:
+    for language, load, drafter in product(languages, loads, drafters):
         try:
-            specs.append(RunSpec.model_validate(body | {"language": language}))
+            specs.append(RunSpec.model_validate(body | {"language": language, "load": load, "drafter": drafter}))
         except ValidationError as error:
             errors |= {place(".".join(map(str, item["loc"]))): item["msg"].removeprefix("Value error, ") for item in error.errors()}
     return Order(() if errors else tuple(specs), languages, errors)

@@ -7,7 +7,7 @@ import pytest
 from app.domain.spec import RunSpec
 from app.runners_registry.schemas import Catalogue
 from app.web.command import submit_line
-from app.web.order import place, prompts_of, read
+from app.web.order import Also, place, prompts_of, read
 from tests import factories
 
 OFFER = factories.offer()
@@ -29,7 +29,7 @@ FORM = {
 
 
 def order(also: list[str] | None = None, profiles: list[str] | None = None, **typed: str) -> Any:
-    return read(FORM | typed, also or [], profiles or [], CATALOGUE, "en")
+    return read(FORM | typed, Also(tuple(also or ())), profiles or [], CATALOGUE, "en")
 
 
 def test_a_form_is_a_spec() -> None:
@@ -39,6 +39,15 @@ def test_a_form_is_a_spec() -> None:
         drafter={"name": "ngram", "params": {"max_ngram": 4}}, controller={"name": "constant", "params": {"draft_tokens": 4}}, language="ru"
     )
     assert spec == expected
+
+
+def test_every_load_and_drafter_in_every_language() -> None:
+    """Catches a checked box that queues nothing, a load that is queued twice, and parameters of one drafter handed to another."""
+    also = Also(("en",), ("ngram", "layerskip"), (1, 4))
+    found = read(FORM | {"drafter.layerskip.skip": "3"}, also, PROFILES, CATALOGUE, "en")
+    made = [(spec.language, spec.load.concurrency, spec.drafter.name, spec.drafter.params) for spec in found.specs]
+    drafters = [("ngram", {"max_ngram": 4}), ("layerskip", {"skip": 3})]
+    assert made == [(language, n, *drafter) for language in ("ru", "en") for n in (1, 4) for drafter in drafters]
 
 
 def test_one_run_per_language() -> None:
@@ -91,9 +100,17 @@ def test_the_command_line_names_what_differs() -> None:
     assert "--concurrency 4" in line
 
 
+def test_compiling_reaches_the_spec_and_the_command_line() -> None:
+    """Catches a tick that the form takes and drops, and a command that would measure eager forwards."""
+    (spec,) = order(compile="true").specs
+    assert spec.compile
+    assert submit_line(spec).endswith("--compile")
+    assert "--compile" not in submit_line(order().specs[0])
+
+
 def sampled(**typed: str) -> Any:
     verifiers = [*OFFER.verifiers, OFFER.verifiers[0].model_copy(update={"name": "rejection"})]
-    return read(FORM | typed, [], PROFILES, CATALOGUE.model_copy(update={"verifiers": verifiers}), "en")
+    return read(FORM | typed, Also(), PROFILES, CATALOGUE.model_copy(update={"verifiers": verifiers}), "en")
 
 
 def test_how_answers_are_drawn_reaches_the_spec() -> None:
@@ -141,5 +158,5 @@ def test_a_hub_model_of_the_form_has_its_revision() -> None:
     """Catches a form that puts the revision into the repository's name, and two revisions that are one choice."""
     models = [OFFER.models[0].model_copy(update={"source": "hub", "name": "org/a", "revision": digit * 40}) for digit in "ab"]
     catalogue = CATALOGUE.model_copy(update={"models": models})
-    (spec,) = read(FORM | {"model": f"hub:org/a@{'b' * 40}"}, [], PROFILES, catalogue, "en").specs
+    (spec,) = read(FORM | {"model": f"hub:org/a@{'b' * 40}"}, Also(), PROFILES, catalogue, "en").specs
     assert (spec.model.repository, spec.model.revision) == ("org/a", "b" * 40)
