@@ -95,10 +95,10 @@ def _suite(spec: RunSpec, offers: Sequence[Offer]) -> Iterator[Field]:
 
 
 def with_suites(offer: Offer, stored: Iterable[OfferedSuite]) -> Offer:
-    """The offer of a runner that is handed the prompts of these suites; they go before its own of the same id."""
+    """The offer of a runner that is handed the prompts of these suites; they take the place of its own of the same id."""
     given = tuple(stored)
     taken = {suite.id for suite in given}
-    return offer.model_copy(update={"suites": (*given, *(suite for suite in offer.suites if suite.id not in taken))})
+    return offer.model_copy(update={"suites": (*(suite for suite in offer.suites if suite.id not in taken), *given)})
 
 
 def _speaks(suite: OfferedSuite, language: str) -> bool:

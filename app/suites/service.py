@@ -194,9 +194,9 @@ def _answer(suite: SuiteOut, warnings: Sequence[Fault]) -> UploadOut:
 
 
 def merged(stored: Sequence[SuiteOut], offered: Sequence[OfferedSuite]) -> list[SuiteOut]:
-    """Everything that a run may name; what is stored goes before what a runner offers under the same id."""
+    """Everything that a run may name; what is stored takes the place of what a runner offers under the same id."""
     taken = {suite.id for suite in stored}
-    return [*stored, *(_of_offer(suite) for suite in offered if suite.id not in taken)]
+    return [*(_of_offer(suite) for suite in offered if suite.id not in taken), *stored]
 
 
 def suites_service(request: Request, who: Who) -> Suites:

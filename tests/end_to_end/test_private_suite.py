@@ -30,7 +30,12 @@ def spooled(site: Site) -> list[Path]:
     return list((site.data / "runner" / "spool").rglob("job.json"))
 
 
-def test_a_private_suite_is_measured_and_forgotten(site: Site) -> None:
+@pytest.fixture(scope="module")
+def runner(site: Site) -> "subprocess.Popen[str]":
+    return site.runner()
+
+
+def test_a_private_suite_is_measured_and_forgotten(site: Site, runner: "subprocess.Popen[str]") -> None:
     """Catches prompts that stay in a spool or a log, and answers that leave the runner as more than digests."""
     file = site.data / "closed-v1.jsonl"
     file.write_text("\n".join(map(json.dumps, PROMPTS)))
@@ -39,7 +44,6 @@ def test_a_private_suite_is_measured_and_forgotten(site: Site) -> None:
     assert (sent.returncode, sent.stdout.splitlines()[0]) == (0, f"suite closed-v1 {site.url}/suites/closed-v1"), sent.stderr
     digest = parse("closed-v1", file.read_bytes())[0].digest
     file.unlink()
-    runner = site.runner()
     run = site.submit(suite=SUITE, max_new_tokens=12)
     ended = site.until(run, "succeeded", "failed")
     assert ended["state"] == "succeeded", ended["failure"]
@@ -54,12 +58,10 @@ def test_a_private_suite_is_measured_and_forgotten(site: Site) -> None:
     assert (exact["equal"], exact["n"]) == (2, 2)
     site.wait(lambda: not spooled(site), "the spool to be empty")
     assert told(site) == []
-    assert site.stop(runner) == 0
 
 
-def test_a_runner_that_is_killed_leaves_no_prompt_behind(site: Site) -> None:
+def test_a_runner_that_is_killed_leaves_no_prompt_behind(site: Site, runner: "subprocess.Popen[str]") -> None:
     """Catches private text that lies in the spool of a machine whose runner does not come back."""
-    runner = site.runner()
     run = site.submit(suite=SUITE, max_new_tokens=200, trials=8)
     site.until_stage(run, "trial")
     assert told(site) != []

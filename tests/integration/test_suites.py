@@ -298,7 +298,7 @@ async def test_the_form_uploads_and_the_pages_show(service: Service) -> None:
     assert "Russian: 1\u00a0prompt without a twin in every other language" in shown
     listed = (await service.get("/suites?lang=en")).text
     assert '<a href="/suites/mine-v1">mine-v1</a>' in listed
-    assert "uploaded: 1" in listed
+    assert "uploaded: 1;" in listed
 
 
 async def test_the_form_names_every_line_and_keeps_what_was_typed(service: Service) -> None:

@@ -80,7 +80,8 @@ async def view(
     origins = Counter(_origin(suite) for suite in found)
     return {
         "rows": [row(suite, locale) for suite in found],
-        "answer": [(gettext(_ORIGINS[kind], locale), decimal(origins[kind], 0, locale)) for kind in _ORIGINS if origins[kind]],
+        "answer": gettext("Suites that come with the runners: %(runner)s; uploaded: %(uploaded)s; uploaded and private: %(private)s.", locale)
+        % {kind: decimal(origins[kind], 0, locale) for kind in _ORIGINS},
         "typed": typed or {"id": "", "private": False},
         "problems": list(errors),
         "wrong": defaultdict(str, reversed(errors)),
