@@ -126,7 +126,7 @@ async def running(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
         await app.state.claims.enter_published()
         if settings.embedded:
             await app.state.access.ensure_own(settings)
-        sweeper = Sweeper(database, settings.lease_seconds)
+        sweeper = Sweeper(database, settings.lease_seconds, settings.run_seconds)
         for work in (sweeper.sweep, app.state.users.sweep, app.state.runs.prepare_reports):
             stack.push_async_callback(_end, asyncio.create_task(_again_and_again(work, sweeper.period)))
         stack.push_async_callback(_end, asyncio.create_task(_again_and_again(app.state.courier.work, PAUSE_SECONDS)))
@@ -162,8 +162,8 @@ def _start(app: FastAPI, postgres: EmbeddedPostgres) -> None:
 
 
 def _furnish(app: FastAPI, settings: Settings, database: Database, notifications: Notifications) -> None:
-    suites = Suites(database)
-    registry = Registry(database, suites)
+    suites = Suites(database, uploads_per_token=settings.uploads_per_token)
+    registry = Registry(database, suites, tokens_per_run=settings.tokens_per_run)
     runs = Runs(database, registry, notifications, queued_per_token=settings.queued_per_token)
     app.state.database = database
     app.state.notifications = notifications

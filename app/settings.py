@@ -10,7 +10,7 @@ from platformdirs import user_data_path
 from pydantic import AliasChoices, BeforeValidator, Field, SecretStr
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
-from app.domain.status import BEAT_SECONDS, LEASE_SECONDS
+from app.domain.status import BEAT_SECONDS, LEASE_SECONDS, RUN_SECONDS
 
 
 def default_data() -> Path:
@@ -43,6 +43,11 @@ class Settings(BaseSettings):
     lease_seconds: float = Field(default=LEASE_SECONDS, gt=0)
     beat_seconds: float = Field(default=BEAT_SECONDS, gt=0)
     queued_per_token: int = Field(default=500, ge=1)
+    # What one run may generate over all passes of both arms, and how long one that is measured alone may take.
+    tokens_per_run: int = Field(default=20_000_000, ge=1)
+    run_seconds: float = Field(default=RUN_SECONDS, gt=0)
+    # Suites that one token may upload in 24 hours.
+    uploads_per_token: int = Field(default=100, ge=1)
     # Networks that are not public and to which webhooks may lead all the same.
     webhook_networks: Annotated[tuple[Network, ...], NoDecode, BeforeValidator(_listed)] = ()
 

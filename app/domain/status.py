@@ -36,6 +36,8 @@ NEXT: dict[RunState, frozenset[RunState]] = {
 MAX_ATTEMPTS = 3
 LEASE_SECONDS = 90.0
 BEAT_SECONDS = 15.0
+# How long a run that is measured alone may take.
+RUN_SECONDS = 86_400.0
 
 
 def may_become(current: RunState, after: RunState) -> bool:

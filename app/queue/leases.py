@@ -181,6 +181,12 @@ async def lose(connection: AsyncConnection, held: Held, kind: str, reason: str) 
     await close(connection, held, RunState.FAILED, failure=failure, failure_code="lost", retry_makes_sense=True)
 
 
+async def stop(connection: AsyncConnection, held: Held, code: str, reason: str) -> None:
+    """Ends a run that may not go on. Its runner hears of it at its next beat, as of a cancelled one."""
+    await _end_attempt(connection, held.attempt, AttemptState.CANCELLED, reason=reason)
+    await close(connection, held, RunState.FAILED, failure=reason, failure_code=code, retry_makes_sense=False)
+
+
 async def close(connection: AsyncConnection, held: Held, state: RunState, **values: Any) -> None:
     """Brings a run to its final state; its attempt has ended already."""
     statuses = {RunState.SUCCEEDED: Status.SUCCEEDED, RunState.FAILED: Status.FAILED, RunState.CANCELLED: Status.ABORTED}

@@ -1,4 +1,4 @@
-"""Looks after what nobody else does: leases that ran out, jobs without an owner, old idempotency keys. One process at a time, under a lock."""
+"""Looks after what nobody else does: leases that ran out, endless runs, jobs without an owner, old keys. One process at a time, under a lock."""
 
 import logging
 
@@ -6,7 +6,7 @@ from procrastinate.jobs import Job, Status
 from sqlalchemy import delete, func, select, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from app.domain.status import FINAL, RunState
+from app.domain.status import FINAL, RUN_SECONDS, RunState
 from app.queue import jobs, leases
 from app.storage.database import Database
 from app.storage.tables import attempts, idempotency_keys, runs
@@ -22,9 +22,10 @@ def silent(seconds: float) -> str:
 
 
 class Sweeper:
-    def __init__(self, database: Database, lease_seconds: float) -> None:
+    def __init__(self, database: Database, lease_seconds: float, run_seconds: float = RUN_SECONDS) -> None:
         self._database = database
         self._lease_seconds = lease_seconds
+        self._run_seconds = run_seconds
 
     @property
     def period(self) -> float:
@@ -36,6 +37,7 @@ class Sweeper:
             if not await guard.scalar(text("SELECT pg_try_advisory_xact_lock(:lock)"), {"lock": LOCK}):
                 return 0
             lost = await self._expire()
+            await self._end_overlong()
             await self._adopt()
             await guard.execute(delete(idempotency_keys).where(idempotency_keys.c.created_at < func.now() - text(f"interval '{KEYS_KEPT}'")))
         return lost
@@ -54,6 +56,21 @@ class Sweeper:
         async with self._database.transaction() as connection:
             found = list(await connection.scalars(overdue.order_by(attempts.c.id)))
         return sum([await self.expire(attempt) for attempt in found])
+
+    async def _end_overlong(self) -> None:
+        """Runs that are measured side by side share their time."""
+        group, member = func.coalesce(attempts.c.beside_id, attempts.c.id), attempts.alias("member")
+        together = select(func.count()).where(func.coalesce(member.c.beside_id, member.c.id) == group).scalar_subquery()
+        since = func.extract("epoch", func.clock_timestamp() - attempts.c.leased_at)
+        overlong = select(attempts.c.id).where(attempts.c.state.in_(leases.LIVE), since > self._run_seconds * together)
+        async with self._database.transaction() as connection:
+            found = list(await connection.scalars(overlong.order_by(attempts.c.id)))
+        for attempt in found:
+            async with self._database.transaction() as connection:
+                held = await leases.hold(connection, attempt)
+                if held is not None and held.live:
+                    said = f"The run took longer than the {self._run_seconds:.0f} s that it may take (BEZMEN_RUN_SECONDS); what was measured is kept."
+                    await leases.stop(connection, held, "wall_time", said)
 
     async def _adopt(self) -> None:
         """Jobs that are being done by nobody: whoever fetched them is gone and no attempt of ours holds them."""

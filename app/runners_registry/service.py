@@ -13,7 +13,7 @@ from app.domain.catalogue import Offer, OfferedModel, OfferedSuite
 from app.domain.spec import RunSpec
 from app.errors import Conflict, InvalidInput, NotFound, did_you_mean
 from app.queue.labels import bench_of
-from app.runners_registry import store
+from app.runners_registry import quota, store
 from app.runners_registry.fitting import NO_OFFER, labelled, merged, problems, serves, with_suites
 from app.runners_registry.schemas import Catalogue, KnownRunner, RunnerOut
 from app.storage.database import Database
@@ -34,8 +34,9 @@ class NoSuchSuite(NotFound):
 
 
 class Registry(Seen):
-    def __init__(self, database: Database, suites: Suites) -> None:
+    def __init__(self, database: Database, suites: Suites, *, tokens_per_run: int) -> None:
         self._database = database
+        self._tokens_per_run = tokens_per_run
         self._suites = suites
 
     async def publish(self, principal: Principal, offer: Offer) -> None:
@@ -63,7 +64,7 @@ class Registry(Seen):
 
     async def check(self, spec: RunSpec, project: str) -> None:
         """Raises NobodyOffers when no runner was ever seen, NotOffered naming the fields that no runner has an answer for, WrongSelection where
-        a stored suite of the project has no prompts for it."""
+        a stored suite of the project has no prompts for it, OverQuota."""
         async with self._database.transaction() as connection:
             offers = [runner.offer for runner in await self._known(connection, View(project))]
             if not offers:
@@ -72,6 +73,7 @@ class Registry(Seen):
             if found:
                 raise NotOffered(" ".join(_sentence(field) for field in found), fields=found)
             await self._suites.check(connection, spec, project)
+        quota.require(spec, _suites(offers), self._tokens_per_run)
 
     async def groups(self, specs: Sequence[RunSpec]) -> list[RunSpec]:
         """Those of `specs` for which some runner can measure all that share their bench."""

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sqlalchemy import insert
+from sqlalchemy import func, insert, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.storage.tables import events
@@ -13,3 +13,10 @@ async def append(connection: AsyncConnection, run: int | None, kind: str, actor:
 
     A reader of one run sees its events in the order of their ids only if the run's row is locked by whoever appends."""
     await connection.execute(insert(events).values(run_id=run, project=project, kind=kind, actor=actor, body=body))
+
+
+async def times(connection: AsyncConnection, kind: str, actor: str, project: str, hours: int) -> int:
+    """How often somebody has done this in the last hours, no run's doing."""
+    recent = events.c.at > func.now() - func.make_interval(0, 0, 0, 0, hours)
+    same = (events.c.run_id.is_(None), events.c.kind == kind, events.c.actor == actor, events.c.project == project)
+    return int(await connection.scalar(select(func.count()).where(*same, recent)) or 0)
