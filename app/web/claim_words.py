@@ -1,6 +1,6 @@
 """Claims in words: a published value with the digits it was published with, and what its source leaves out."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from app.claims.schemas import REFUSING, Claim
 from app.reports.format import STYLES, decimal
@@ -37,15 +37,16 @@ def value(claim: Claim, locale: str) -> str:
     return "–".join(decimal(end, digits, locale) for end in ends) + style.suffix(locale)
 
 
-def lacking(claim: Claim, locale: str, *, refusing: bool = False) -> str:
-    names = [name for name in claim.lacks if not refusing or name in REFUSING]
-    return ", ".join(gettext(LACKING[name], locale) for name in names)
+def lacking(claim: Claim, locale: str) -> str:
+    return ", ".join(gettext(LACKING[name], locale) for name in claim.lacks) or gettext("nothing", locale)
 
 
-def together(claims: Iterable[Claim], locale: str) -> str:
-    """What the sources of several claims leave out of that without which a figure is refused."""
+def together(claims: Sequence[Claim], locale: str) -> str:
+    """What sources leave out of that without which a figure is refused; said to be so in part where it is not true of all of them."""
     found = dict.fromkeys(name for claim in claims for name in claim.lacks if name in REFUSING)
-    return ", ".join(gettext(LACKING[name], locale) for name in found)
+    said = ", ".join(gettext(LACKING[name], locale) for name in found)
+    whole = all(set(found) <= set(claim.lacks) for claim in claims)
+    return said if whole else gettext("in part: %(what)s", locale) % {"what": said}
 
 
 def carries(claim: Claim, locale: str) -> str:

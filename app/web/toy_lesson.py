@@ -29,7 +29,7 @@ def lesson(locale: str) -> Lesson:
         (gettext("kept ÷ drafted, the field's acceptance: V ÷ D", locale), [_share(row.acceptance_rate, locale) for row in found]),
         (gettext("delivered drafts ÷ delivered tokens: A ÷ E", locale), [_share(row.accepted_share, locale) for row in found]),
         (gettext("kept V, drafted D, rounds R, delivered E", locale), [_counts(row, locale) for row in found]),
-        (gettext("discarded drafts, discarded bonus tokens", locale), [f"{row.discarded_drafts}, {row.discarded_bonus}" for row in found]),
+        (gettext("discarded drafts, discarded bonus tokens", locale), [f"{row.discarded_drafts} · {row.discarded_bonus}" for row in found]),
         (gettext("tokens per round: 1 + V ÷ R", locale), [_four(row.tokens_per_round, locale) for row in found]),
         (gettext("tokens per target forward: (E − P) ÷ (R + U)", locale), [_four(row.tokens_per_target_forward, locale) for row in found]),
         (gettext("layer passes, of plain decoding's %(plain)s", locale) % {"plain": decimal(found[0].plain_layer_passes, 0, locale)},
@@ -66,7 +66,7 @@ def _ratio(value: float, locale: str) -> str:
 
 
 def _counts(row: ToyRow, locale: str) -> str:
-    return ", ".join(number("count", value, locale=locale).value for value in (row.verified, row.drafted, row.rounds, row.emitted))
+    return " · ".join(number("count", value, locale=locale).value for value in (row.verified, row.drafted, row.rounds, row.emitted))
 
 
 def _passes(row: ToyRow, locale: str) -> str:
