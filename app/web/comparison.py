@@ -56,7 +56,7 @@ def view(found: Comparison, what: Asked, locale: str) -> dict[str, Any]:
         "verdicts": [judged(r, locale, loads=several) for r in reports],
         "crossings": crossings(found, locale),
         "mixed": len({r.headline for r in reports}) > 1,
-        "allowed": found.pairs[0].allowed if len(found.pairs) == 1 else None,
+        "allowed": next((pair.allowed for pair in found.pairs if [pair.run, pair.against] == [r.run for r in reports[:2]]), None),
         "reasons": [text for text in found.refused if text != found.answer],
         "key_table": tables.key_table(found, locale),
         "definition_columns": columns,

@@ -8,6 +8,7 @@ from app.metrics.catalogue import METRICS
 from app.reports.axes import NAMED_ONLY, canonical
 from app.reports.axes import shown as printed
 from app.reports.figures.base import Table
+from app.reports.format import say
 from app.reports.loads import brief, slug
 from app.reports.report import Comparison, Contrast, Pair, Report
 from app.reports.shown import Shown, find, part_of, show_contrast
@@ -108,6 +109,8 @@ def pairs_table(found: Comparison, locale: str) -> Table:
 
 
 def _of_pair(pair: Pair, id: str, locale: str) -> Shown:
+    if not pair.comparable:
+        return Shown("absent", id, why=say(pair.refused[0], locale))
     return _contrast(pair.contrasts, id, {}, locale)
 
 
