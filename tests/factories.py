@@ -11,6 +11,7 @@ import random
 from typing import Any
 
 from app.domain.catalogue import Offer, OfferedModel, OfferedSuite, Part
+from app.domain.compilation import Compilation, CompiledShape
 from app.domain.facts import AnyFact, EnvironmentFact, FinishFact, PreflightFact, ProgressFact, RequestFact, TrialFact, WarmupFact
 from app.domain.spec import RunSpec
 from app.domain.status import RunState
@@ -107,6 +108,12 @@ def preflight_fact(**over: Any) -> PreflightFact:
         "engine_version": "5.24.0",
     }
     return PreflightFact(**values | over)
+
+
+def compilation(**over: Any) -> Compilation:
+    shapes = tuple(CompiledShape(rows=1, positions=positions, first=0, last=30) for positions in (1, 5))
+    values: dict[str, Any] = {"seconds": 41.0, "width": 256, "shapes": shapes}
+    return Compilation(**values | over)
 
 
 def environment_fact(**over: Any) -> EnvironmentFact:

@@ -12,3 +12,11 @@ def test_a_hub_run_is_of_the_revision_that_was_asked() -> None:
     assert "a" * 40 in found["revision"]
     assert "revision" in dict(disagreements(factories.preflight_fact(target="org/a", revision=None), spec, offer))
     assert "revision" not in dict(disagreements(factories.preflight_fact(target="org/a", revision="a" * 40), spec, offer))
+
+
+def test_what_was_compiled_is_what_was_asked() -> None:
+    """Catches eager times under a run that asked for compiled forwards, and the other way round."""
+    compiled = factories.preflight_fact(compiled=factories.compilation())
+    for asked, fact, wrong in ((True, factories.preflight_fact(), True), (False, compiled, True), (True, compiled, False)):
+        found = dict(disagreements(fact, factories.run_spec(compile=asked), factories.offer()))
+        assert ("compiled" in found) is wrong

@@ -95,6 +95,13 @@ def test_values_are_bounded(field: str, value: object) -> None:
     assert {place[0] for place, _ in locations(spec_body(**{field: value}))} == {field}
 
 
+def test_compiling_is_an_option_of_our_own_engine() -> None:
+    """Catches an engine that is started without what was asked of it, and is compared as if it had it."""
+    assert run_spec(compile=True).compile
+    with pytest.raises(ValueError, match="compile is an option of the engine transformers"):
+        run_spec(compile=True, engine="llama_cpp")
+
+
 def test_a_part_may_be_named_alone() -> None:
     assert run_spec(drafter="none").drafter == run_spec(drafter={"name": "none", "params": {}}).drafter
 

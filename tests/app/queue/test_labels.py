@@ -53,9 +53,20 @@ def test_every_choice_that_a_runner_must_know_is_a_need() -> None:
     no_need = {"tokenizer", "sampling", "stop", "ignore_eos", "max_new_tokens", "trials", "margin", "labels"}
     asked = {"engine", "compile", "model", "drafter", "controller", "verifier", "suite", "language", "load", "chat_template"}
     assert set(RunSpec.model_fields) == no_need | asked
-    assert {"engine", "compile", "model", "dtype", "drafter", "controller", "verifier", "suite", "profiles", "language", "concurrency", "chat_template"} == set(
-        needs(factories.run_spec())
-    )
+    assert {
+        "engine",
+        "compile",
+        "model",
+        "dtype",
+        "drafter",
+        "controller",
+        "verifier",
+        "suite",
+        "profiles",
+        "language",
+        "concurrency",
+        "chat_template",
+    } == set(needs(factories.run_spec()))
 
 
 def test_projects_do_not_share_a_queue() -> None:

@@ -166,6 +166,15 @@ def test_another_machine_forbids_speed_alone() -> None:
     assert {each.field for each in found.differences if each.forbids} == {"hardware", "hardware_digest"}
 
 
+def test_compiled_forwards_against_eager_ones_forbid_speed_alone() -> None:
+    """Catches a gain of the compiler that is shown as one of a language or a drafter."""
+    found = compare([RU, changed(EN, spec=run_spec(language="en", compile=True))])
+    ids = {each.id for each in found.contrasts}
+    assert "acceptance_rate" in ids
+    assert not {"speedup_end_to_end", "speedup_decode"} & ids
+    assert {each.field for each in found.differences if each.forbids} == {"compile"}
+
+
 def test_weighed_together_is_a_family() -> None:
     """The size of the family is in each verdict; a drafter that pays by a hair alone does not among many that do not."""
     found = compare([RU, EN])

@@ -52,3 +52,12 @@ def test_a_hub_model_fits_at_its_own_revision_alone() -> None:
     assert found["pointer"] == "/model/revision"
     assert revision in found["detail"]
     assert problems(factories.run_spec(model={"source": "hub", "repository": "org/other"}), [offer])
+
+
+def test_compiled_forwards_need_a_runner_that_can() -> None:
+    """Catches a run that waits for ever, or fails on a machine that could have said no before."""
+    spec = factories.run_spec(compile=True)
+    (found,) = problems(spec, [factories.offer()])
+    assert (found["pointer"], "C++ compiler" in found["detail"]) == ("/compile", True)
+    assert problems(spec, [factories.offer(), factories.offer(compiles=True)]) == []
+    assert not serves(spec, factories.offer())
