@@ -1,6 +1,5 @@
 """A target whose decode forwards are compiled at a few fixed shapes, with weights laid out for them."""
 
-import time
 from collections.abc import Callable, Collection
 from typing import Any
 
@@ -8,7 +7,8 @@ import torch
 from torch import Tensor
 
 from app.domain.compilation import Compilation, CompiledShape
-from runners.engine.compiler import build, forget
+from runners.clock import Clock
+from runners.engine.compiler import Pass, build, forget, hold
 from runners.engine.slots import Aimed
 from runners.engine.target import Stretch
 from runners.engine.transformers_target import TransformersTarget
@@ -20,7 +20,7 @@ LEAST_FULL = 0.5
 
 # Rows, positions, first layer, last layer.
 Shape = tuple[int, int, int, int]
-Build = Callable[[Callable[..., Tensor], Callable[[Callable[..., Tensor]], Tensor]], Callable[..., Tensor]]
+Build = Callable[[Pass, Callable[[Pass], Tensor], bool], Pass]
 
 
 class CompiledTarget(TransformersTarget):
@@ -36,32 +36,38 @@ class CompiledTarget(TransformersTarget):
     ) -> None:
         super().__init__(model, slots=slots, context=context, eos=eos, margin=2 * ROOM)
         self.rows = rows or (slots,)
+        self.graphs = self.device.type == "cuda"
         self.compiled: Compilation | None = None
         self._build = build
-        self._passes: dict[Shape, Callable[..., Tensor]] = {}
-        self._heads: dict[tuple[int, int], Callable[..., Tensor]] = {}
+        self._passes: dict[Shape, Pass] = {}
+        self._heads: dict[tuple[int, int], Pass] = {}
 
     @torch.inference_mode()
     def compile(self, stretches: Collection[Stretch]) -> None:
         """Compiles these stretches of layers at every batch size, and the head behind each. Overwrites the cache: no sequence may be under way.
         Targets that were compiled before can no longer be used."""
         forget()
-        began = time.monotonic()
+        clock = Clock(self.device)
+        if self.graphs:
+            hold((*self.cache.keys, *self.cache.values))
         shapes = sorted({(rows, each.positions, each.first, each.last) for rows in self.rows for each in stretches})
         if (most := max(shape[1] for shape in shapes)) > ROOM:
             raise ValueError(f"a draft of {most - 1} tokens is longer than the {ROOM - 1} that compiled passes have room for")
         for rows, positions, first, last in shapes:
             self._passes[rows, positions, first, last] = self._pass(rows, positions, first, last)
             if (rows, positions) not in self._heads:
-                self._heads[rows, positions] = self._build(super()._head, lambda run, r=rows, p=positions: run(self._blank(r, p)))
+                self._heads[rows, positions] = self._behind(self._blank(rows, positions))
         self.compiled = Compilation(
-            seconds=time.monotonic() - began,
+            seconds=clock.now(),
             width=self.cache.context,
             shapes=tuple(CompiledShape(rows=r, positions=p, first=a, last=b) for r, p, a, b in shapes),
-            graphs=self.device.type == "cuda",
+            graphs=self.graphs,
         )
 
-    def _pass(self, rows: int, positions: int, first: int, last: int) -> Callable[..., Tensor]:
+    def _behind(self, blank: Tensor) -> Pass:
+        return self._build(super()._head, lambda made: made(blank), self.graphs)
+
+    def _pass(self, rows: int, positions: int, first: int, last: int) -> Pass:
         width, whole = self.cache.context, rows == self.slots
 
         def run(hidden: Tensor, which: Tensor, places: Tensor) -> Tensor:
@@ -69,7 +75,7 @@ class CompiledTarget(TransformersTarget):
 
         which = torch.arange(rows, device=self.device)
         places = self._idle(positions).repeat(rows, 1)
-        return self._build(run, lambda made: made(self._blank(rows, positions), which, places))
+        return self._build(run, lambda made: made(self._blank(rows, positions), which, places), self.graphs)
 
     def _blank(self, rows: int, positions: int) -> Tensor:
         return torch.zeros((rows, positions, int(self.model.config.hidden_size)), dtype=self.dtype, device=self.device)

@@ -3,15 +3,18 @@
 import os
 import shutil
 import sysconfig
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor
 
 COMPILERS = ("g++", "clang++", "c++")
+# Tensors of fixed shapes in, one out.
+Pass = Callable[..., Tensor]
 
 
 def missing(device: torch.device) -> str | None:
@@ -31,19 +34,20 @@ def cxx() -> str | None:
     return next((found for name in ([named] if named else COMPILERS) if (found := shutil.which(name))), None)
 
 
-def build(run: Callable[..., Tensor], example: Callable[[Callable[..., Tensor]], Tensor]) -> Callable[..., Tensor]:
+def build(run: Pass, example: Callable[[Pass], Tensor], graphs: bool = False) -> Pass:
     """`run` compiled for one shape: `example` calls what it is given once with arguments of that shape.
 
-    Weights are constants of the compiled code and packed as its kernels read them (a second copy in memory). On CUDA the kernels of a call are
-    replayed as one graph, whose outputs the next replay overwrites, so they are copied.
+    Weights are constants of the compiled code and packed as its kernels read them (a second copy in memory). With `graphs` the kernels of a call
+    are replayed as one CUDA graph, whose outputs the next replay overwrites, so they are copied.
     """
-    graphs = torch.cuda.is_available()
     # The shape is chosen before the call and the modules never change, so that looking at each of them again before every call finds nothing.
-    options = {"guard_filter_fn": torch.compiler.skip_guard_on_all_nn_modules_unsafe, "triton.cudagraphs": graphs}
-    made = torch.compile(run, fullgraph=True, dynamic=False, isolate_recompiles=True, options=options)
+    options: dict[str, Any] = {"guard_filter_fn": torch.compiler.skip_guard_on_all_nn_modules_unsafe, "triton.cudagraphs": graphs}
+    # The stub does not know isolate_recompiles: without it all passes would share one list of compiled shapes, searched before every call.
+    make: Any = torch.compile
+    made: Pass = make(run, fullgraph=True, dynamic=False, isolate_recompiles=True, options=options)
 
     def replay(*given: Tensor) -> Tensor:
-        torch.compiler.cudagraph_mark_step_begin()
+        torch.compiler.cudagraph_mark_step_begin()  # type: ignore[no-untyped-call]
         return made(*given).clone()
 
     found = replay if graphs else made
@@ -52,6 +56,12 @@ def build(run: Callable[..., Tensor], example: Callable[[Callable[..., Tensor]],
         for _ in range(3 if graphs else 1):
             example(found)
     return found
+
+
+def hold(tensors: Iterable[Tensor]) -> None:
+    """Says that these stay where they are: a graph may only write into memory whose address it knows."""
+    for tensor in tensors:
+        torch._dynamo.mark_static_address(tensor)
 
 
 def forget() -> None:

@@ -19,7 +19,7 @@ LONGEST = 4
 LAYERSKIP = {"exit_layer": 2}
 
 
-def as_it_is(run: Any, example: Any) -> Any:
+def as_it_is(run: Any, example: Any, _: bool) -> Any:
     """In place of the compiler, with its shapes nailed down as a compiled pass has them."""
     shapes: list[Any] = []
 
@@ -199,3 +199,20 @@ def test_headers_of_python_are_needed_too(monkeypatch: pytest.MonkeyPatch, tmp_p
     """Catches a machine with a compiler on which nothing can be compiled all the same."""
     monkeypatch.setattr("sysconfig.get_paths", lambda: {"include": str(tmp_path)})
     assert "Python.h" in (compiler.missing(torch.device("cpu")) or "")
+
+
+def test_a_graph_is_recorded_before_it_is_replayed_and_its_output_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Catches a graph that is recorded inside a clock, and logits that the next step overwrites: here the compiled call gives the same memory every
+    time, as a graph does."""
+    made, memory, asked = [], torch.zeros(2), dict[str, Any]()
+
+    def compiles(run: Any, **options: Any) -> Any:
+        asked.update(options["options"])
+        return lambda given: made.append(given) or memory.copy_(run(given))
+
+    monkeypatch.setattr(torch, "compile", compiles)
+    replay = compiler.build(lambda x: x + 1, lambda run: run(torch.zeros(2)), graphs=True)
+    assert (len(made), asked["triton.cudagraphs"]) == (3, True)
+    first = replay(torch.ones(2))
+    replay(torch.zeros(2))
+    assert first.tolist() == [2, 2]
