@@ -62,8 +62,8 @@ def test_a_private_suite_is_measured_and_forgotten(site: Site, runner: "subproce
 
 def test_a_runner_that_is_killed_leaves_no_prompt_behind(site: Site, runner: "subprocess.Popen[str]") -> None:
     """Catches private text that lies in the spool of a machine whose runner does not come back."""
-    run = site.submit(suite=SUITE, max_new_tokens=200, trials=8)
-    site.until_stage(run, "trial")
+    run = site.submit(suite=SUITE, max_new_tokens=64, trials=8)
+    site.until_stage(run, "warming")
     assert told(site) != []
     os.kill(runner.pid, signal.SIGKILL)
     site.wait(lambda: not spooled(site), "the measuring process to clean up")
