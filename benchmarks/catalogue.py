@@ -20,8 +20,8 @@ def benchmarks() -> Mapping[str, Benchmark]:
 
 
 def chosen(names: Sequence[str]) -> list[Benchmark]:
-    """Those named, or all without a name."""
+    """Those named, or without a name all that need none."""
     known = benchmarks()
     if unknown := [name for name in names if name not in known]:
         raise UnknownBenchmark(f"There is no benchmark {', '.join(unknown)}; there are {', '.join(known)}.")
-    return [known[name] for name in names or known]
+    return [known[name] for name in names] or [each for each in known.values() if not each.named]

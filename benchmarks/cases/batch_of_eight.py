@@ -8,7 +8,7 @@ from benchmarks.base import Aim, Benchmark
 from benchmarks.laboratory import half, laboratory, requests, watch
 from benchmarks.pairs import TRIAL_ORDERS, interleave
 
-SLOTS, PAIRS = 8, 6
+SLOTS, PAIRS = 8, 4
 
 
 def _measure() -> Mapping[str, Estimate]:

@@ -6,7 +6,7 @@ from app.domain.estimate import Estimate
 from app.statistics.pairs import speedup
 from benchmarks.bare import Beside
 from benchmarks.base import Aim, Benchmark
-from benchmarks.laboratory import laboratory, requests, usual, watch
+from benchmarks.laboratory import PROMPTS, laboratory, requests, usual, watch
 
 
 def _measure() -> Mapping[str, Estimate]:
@@ -14,7 +14,7 @@ def _measure() -> Mapping[str, Estimate]:
     loop = Beside.of(lab.loop("none"))
     loop.both(requests()[0])
     bare, whole = list[float](), list[float]()
-    for request in requests():
+    for request in requests()[:PROMPTS]:
         for _ in range(2):
             looking = watch()
             plain, ours = loop.both(request)

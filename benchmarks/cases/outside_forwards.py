@@ -6,10 +6,9 @@ from app.domain.estimate import Estimate
 from app.statistics.clusters import share
 from benchmarks.base import Aim, Benchmark
 from benchmarks.forwards import Forwards
-from benchmarks.laboratory import Laboratory, laboratory, requests, usual
+from benchmarks.laboratory import LAYERSKIP, NGRAM, PROMPTS, Laboratory, laboratory, requests, usual
 
-EXIT = 4
-DRAFTERS: Mapping[str, Mapping[str, int]] = {"none": {}, "ngram": {"shortest": 1, "longest": 3}, "layerskip": {"exit_layer": EXIT}}
+DRAFTERS: Mapping[str, Mapping[str, int]] = {"none": {}, "ngram": NGRAM, "layerskip": LAYERSKIP}
 
 
 def _measure() -> Mapping[str, Estimate]:
@@ -25,8 +24,8 @@ def _outside(lab: Laboratory, drafter: str) -> Estimate:
     loop = lab.loop(drafter, **DRAFTERS[drafter])
     loop.run(requests()[:1], 1)
     outside, all_of_it = list[float](), list[float]()
-    with Forwards(lab.target, lab.clock, {0, EXIT, lab.target.layers}) as forwards:
-        for request in requests():
+    with Forwards(lab.target, lab.clock, {0, LAYERSKIP["exit_layer"], lab.target.layers}) as forwards:
+        for request in requests()[:PROMPTS]:
             ended = loop.run([request], 1)[0].step_end
             all_of_it.append(ended[-1] - ended[0])
             outside.append(all_of_it[-1] - forwards.between(ended[0], ended[-1]))

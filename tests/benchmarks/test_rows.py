@@ -62,7 +62,8 @@ def test_benchmarks_are_found_and_named() -> None:
     """Catches a benchmark that its folder holds and the command does not know."""
     files = {path.stem for path in Path("benchmarks/cases").glob("*.py")} - {"__init__"}
     assert set(benchmarks()) == files
-    assert [each.name for each in chosen(["instrumented"])] == ["instrumented"]
+    assert [each.name for each in chosen(["instrumented", "compiled_ngram"])] == ["instrumented", "compiled_ngram"]
+    assert {each.name for each in chosen([])} == {name for name, each in benchmarks().items() if not each.named}
     with pytest.raises(UnknownBenchmark, match="There is no benchmark faster; there are"):
         chosen(["faster"])
 
