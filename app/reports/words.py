@@ -86,6 +86,7 @@ ELSEWHERE = (
 WAITING = (
     mark("No runner offers this model. The run waits; `bezmen runner` starts one."),
     mark("The runner that can measure this is offline. The run waits; `bezmen runner` starts one."),
+    mark("The runner is busy with another run."),
 )
 
 # Which speed-up it is, where several kinds stand in one column.

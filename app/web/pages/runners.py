@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import Response
 
-from app.line.schemas import RunnerView, Waiting
+from app.line.schemas import RunnerView, Standing, Waiting
 from app.line.service import Line, line_service
 from app.reports.format import STYLES, decimal, duration, say
 from app.reports.loads import spoken
@@ -107,7 +107,21 @@ def _names(offered: Sequence[Any]) -> str:
     return ", ".join(dict.fromkeys(one if isinstance(one, str) else getattr(one, "id", None) or one.name for one in offered))
 
 
+# The nearest that any runner comes to taking a run, and what is said of it.
+_NEAREST: tuple[tuple[Standing, str], ...] = (
+    ("free", mark("Nothing but the line before it.")),
+    ("busy", mark("Every runner that could measure it is busy.")),
+    ("offline", mark("The runners that could measure it are offline.")),
+    ("labels", mark("No runner has the labels that it asks for.")),
+    ("does not offer", mark("No runner offers what it asks for.")),
+)
+
+
+def why(one: Waiting) -> str:
+    standings = {reason.standing for reason in one.reasons}
+    return next((text for standing, text in _NEAREST if standing in standings), _NEAREST[-1][1])
+
+
 def place(one: Waiting, locale: str) -> Place:
-    why = gettext(one.why, locale) if one.why else gettext("Nothing but the line before it.", locale)
     reasons = tuple((reason.runner, say(reason.sentence, locale)) for reason in one.reasons)
-    return Place(one, spoken(one.spec.load, locale), part(one.spec.drafter), why, reasons)
+    return Place(one, spoken(one.spec.load, locale), part(one.spec.drafter), gettext(why(one), locale), reasons)
