@@ -11,6 +11,7 @@ from runners.clock import Clock
 from runners.desk import Desk
 from runners.endings import EXPECTED, ending_of
 from runners.engine.compiled import CompiledTarget
+from runners.engine.compiler import keep_in
 from runners.engine.dice import Chance
 from runners.engine.families import check_family
 from runners.engine.stops import StopRules
@@ -60,6 +61,8 @@ def prepare(job: Job, device: torch.device, desk: Desk, shelf: Shelf) -> dict[in
     each(desk, lambda run: check_compiler(job.specs[run], device))
     if not desk.open:
         return {}
+    if spec.compile:
+        keep_in(job.cache / "compiled")
     suite = _selection(job)
     located = locate_model(spec.model, job.allowlist(), job.cache)
     check_family(config_of(located))

@@ -34,6 +34,12 @@ def cxx() -> str | None:
     return next((found for name in ([named] if named else COMPILERS) if (found := shutil.which(name))), None)
 
 
+def keep_in(folder: Path) -> None:
+    """Keeps compiled code in a folder of the runner's own from run to run: it is loaded and run from there, so nobody else may write to it."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    os.environ["TORCHINDUCTOR_CACHE_DIR"] = str(folder)
+
+
 def build(run: Pass, example: Callable[[Pass], Tensor], graphs: bool = False) -> Pass:
     """`run` compiled for one shape: `example` calls what it is given once with arguments of that shape.
 

@@ -216,3 +216,13 @@ def test_a_graph_is_recorded_before_it_is_replayed_and_its_output_is_kept(monkey
     first = replay(torch.ones(2))
     replay(torch.zeros(2))
     assert first.tolist() == [2, 2]
+
+
+def test_compiled_code_lies_in_a_folder_of_the_runners_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
+    """Catches code that is loaded from where another user of the machine may have put it."""
+    from torch._inductor.runtime.cache_dir_utils import cache_dir
+
+    monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", "elsewhere")
+    compiler.keep_in(tmp_path / "compiled")
+    assert cache_dir() == str(tmp_path / "compiled")
+    assert (tmp_path / "compiled").stat().st_mode & 0o077 == 0
