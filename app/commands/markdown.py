@@ -9,6 +9,7 @@ from app.reports.translate import gettext
 from app.reports.words import mark
 
 SIGNS: dict[Answer, str] = {"holds": "✓", "does not hold": "✗", "could not be measured": "⊘", "cannot tell": "?"}
+ALL = mark("All of it")
 HEADERS = (mark("Figure"), mark("Value"), mark("95% interval"), mark("n"), mark("Bound"), mark("What follows"))
 
 
@@ -17,11 +18,19 @@ def markdown(told: Sequence[Told], base: str, locale: str) -> str:
 
 
 def _one(told: Told, base: str, locale: str) -> str:
-    lines = [f"### {escaped(told.question)}", "", f"**{escaped(told.word)}.** {escaped(told.sentence)}", ""]
+    lines = [f"### {escaped(told.question)}", "", _answer(told), ""]
     if told.rows:
         lines += [_line(["", *(gettext(text, locale) for text in HEADERS)]), "|---|---|---|---|---|---|---|", *map(_row, told.rows), ""]
     lines += [f"- {escaped(note)}" for note in told.notes] + ([""] if told.notes else [])
-    return "\n".join([*lines, f"<sub>{escaped(told.passport)}</sub>", "", f"[{escaped(told.name)}]({base}{told.path})", ""])
+    return "\n".join([*lines, f"<sub>{escaped(told.passport)}</sub>", "", f"[{gettext(ALL, locale)}]({base}{told.path})", ""])
+
+
+def _answer(told: Told) -> str:
+    """The word in bold before the sentence, or in it where it begins with that word."""
+    if not told.sentence.casefold().startswith(told.word.casefold()):
+        return f"**{escaped(told.word)}.** {escaped(told.sentence)}"
+    size = len(told.word)
+    return f"**{escaped(told.sentence[:size])}**{escaped(told.sentence[size:])}"
 
 
 def _row(row: Row) -> str:

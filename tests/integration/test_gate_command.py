@@ -134,7 +134,7 @@ async def waits_and_compares(bench: Bench, slow: int, fast: int, looping: int) -
     status, out, _ = await bench.say("wait", slow, fast, "--json")
     assert (status, [report["run"] for report in json.loads(out)]) == (0, [slow, fast])
     status, out, _ = await bench.say("wait", slow, looping, "--markdown")
-    assert (status, out.count("###"), "**refused.**" in out) == (3, 2, True)
+    assert (status, out.count("###"), "**Refused**" in out) == (3, 2, True)
     status, out, _ = await bench.say("compare", slow, fast, "--markdown")
     assert (status, f"/compare?runs={slow},{fast})" in out, f"run {slow} against run {fast}" in out) == (0, True, True)
     assert (await bench.say("compare", slow, looping))[0] == 3
