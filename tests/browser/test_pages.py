@@ -55,6 +55,8 @@ def paths(runs: dict[str, int]) -> dict[str, str]:
         "compare-one-refused": f"/compare?runs={runs['refused']},{runs['pays']}",
         "choose": "/compare",
         "methodology": "/methodology",
+        "access": "/access",
+        "login": "/login",
     }
 
 
