@@ -4,12 +4,10 @@ from app.badges.svg import badge
 from app.domain.status import FINAL
 from app.reports.report import Report
 from app.reports.shown import find, is_refused
-from app.reports.translate import gettext
-from app.reports.words import mark, outcome_of, speedup_of, state_of
+from app.reports.words import name_of, outcome_of, state_of
 
 # White text on each of them has a contrast of 4.5 at least.
 COLOURS = {"pays": "#1b7a43", "does not pay": "#a8323e", "cannot tell": "#63686f", "refused": "#63686f"}
-ACCEPTANCE = mark("acceptance")
 
 
 def of_run(report: Report, locale: str) -> str:
@@ -47,8 +45,8 @@ def _label(report: Report) -> str:
 
 def _figures(report: Report, locale: str) -> list[str]:
     found = []
-    for id, name in ((report.headline, speedup_of(report.headline, locale)), ("acceptance_rate", gettext(ACCEPTANCE, locale))):
-        shown = find(report, id, locale)
+    for id in (report.headline, "acceptance_rate"):
+        shown, name = find(report, id, locale), name_of(id, locale)
         value = f"{shown.value} {shown.interval}".strip() if shown.value else "—"
-        found.append(f"{name} {value}")
+        found.append(f"{name[0].lower()}{name[1:]} {value}")
     return found

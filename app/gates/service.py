@@ -47,6 +47,9 @@ class Gates(Seen):
             found.append(of_verdict(report, asked.verdict))
         if asked.baseline is not None:
             comparison = await self._comparisons.compare([report.run, asked.baseline])
+            if comparison.reports[0].run != report.run:
+                # The other way round every difference would have the other sign.
+                raise RuntimeError(f"the comparison of runs {report.run} and {asked.baseline} is of run {comparison.reports[0].run} first")
             given = bool(asked.tolerances)
             found += of_baseline(comparison, asked.tolerances or defaults(report), given=given)
         return found

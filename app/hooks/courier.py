@@ -35,12 +35,15 @@ class Courier:
         self._networks = networks
         self._base = base
         self._worker: int | None = None
+        self._adopts_at = 0.0
 
     async def work(self) -> None:
         """One round: waits for something to happen, then delivers whatever is due."""
         await self._notifications.wait("queue", IDLE_SECONDS)
-        async with self._database.transaction() as connection:
-            await store.adopt(connection, GONE_SECONDS)
+        if time.monotonic() > self._adopts_at:
+            self._adopts_at = time.monotonic() + IDLE_SECONDS
+            async with self._database.transaction() as connection:
+                await store.adopt(connection, GONE_SECONDS)
         while not self._notifications.stopping.is_set() and await self.deliver():
             pass
 

@@ -27,9 +27,9 @@ async def listed(_: Admin, hooks: Service) -> list[WebhookOut]:
 
 
 @router.delete("/{webhook}", status_code=204)
-async def remove(webhook: WebhookId, _: Admin, hooks: Service) -> None:
+async def remove(webhook: WebhookId, principal: Admin, hooks: Service) -> None:
     """Nothing is sent there any more; its log stays."""
-    await hooks.remove(webhook)
+    await hooks.remove(webhook, principal=principal)
 
 
 @router.get("/{webhook}/deliveries")

@@ -15,9 +15,11 @@ from app.hooks.schemas import DeliveryOut, WebhookIn, WebhookMade, WebhookOut
 from app.hooks.signature import make_secret
 from app.queue import outbox
 from app.storage.database import Database
+from app.storage.journal import append
 
 LARGEST = 2**63 - 1
 MOST = 20
+MADE, REMOVED = "webhook made", "webhook removed"
 
 
 class NoSuchWebhook(NotFound):
@@ -31,23 +33,27 @@ class Hooks(Seen):
 
     async def add(self, asked: WebhookIn, *, principal: Principal) -> WebhookMade:
         """Raises Unreachable for an address that may not be called, TooMany."""
-        await target(asked.url, self._networks)
+        where = await target(asked.url, self._networks)
         secret = make_secret()
         async with self._database.transaction() as connection:
             if len(await store.live(connection, principal.view)) >= MOST:
                 raise TooMany(f"A project may have {MOST} webhooks; remove one first.")
             made = await store.add(connection, principal.home, asked.url, asked.events, secret, principal.name)
+            # The host alone: a path may be a secret of the receiver's.
+            await append(connection, None, MADE, principal.name, project=principal.home, webhook=str(made.id), host=where.host)
         return WebhookMade(**made.model_dump(), secret=secret)
 
     async def listed(self) -> list[WebhookOut]:
         async with self._database.transaction() as connection:
             return await store.live(connection, self.view)
 
-    async def remove(self, webhook: int) -> None:
+    async def remove(self, webhook: int, *, principal: Principal) -> None:
         """Raises NoSuchWebhook."""
         async with self._database.transaction() as connection:
-            if not (0 < webhook <= LARGEST and await store.remove(connection, self.view, webhook)):
+            project = await store.remove(connection, self.view, webhook) if 0 < webhook <= LARGEST else None
+            if project is None:
                 raise _missing(webhook)
+            await append(connection, None, REMOVED, principal.name, project=project, webhook=str(webhook))
 
     async def log(self, webhook: int, limit: int) -> list[DeliveryOut]:
         """Raises NoSuchWebhook."""

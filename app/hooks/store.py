@@ -43,10 +43,11 @@ async def live(connection: AsyncConnection, view: View) -> list[WebhookOut]:
     return [_webhook(row) for row in await connection.execute(found)]
 
 
-async def remove(connection: AsyncConnection, view: View, webhook: int) -> bool:
-    """Whether there was one. What still waits for it is given up when its turn comes."""
+async def remove(connection: AsyncConnection, view: View, webhook: int) -> str | None:
+    """The project that it was of; None where there is no such one. What still waits for it is given up when its turn comes."""
     mine = (webhooks.c.id == webhook, webhooks.c.removed_at.is_(None), view.of(webhooks))
-    return (await connection.execute(update(webhooks).where(*mine).values(removed_at=func.clock_timestamp()))).rowcount == 1
+    done = await connection.scalar(update(webhooks).where(*mine).values(removed_at=func.clock_timestamp()).returning(webhooks.c.project))
+    return None if done is None else str(done)
 
 
 async def exists(connection: AsyncConnection, view: View, webhook: int) -> bool:

@@ -49,13 +49,14 @@ async def test_a_repeat_confirms_or_takes_back(service: Service) -> None:
 
 
 async def test_against_a_baseline(service: Service) -> None:
-    """Catches a baseline that is not looked at, and one of another language that is."""
+    """Catches a baseline that is not looked at, one that is taken for the run, and one of another language."""
     old = await service.finished(language="en", acceptance=0.9)
     new = await service.finished(language="en", acceptance=0.9)
     worse = await service.finished(language="en", acceptance=0.3)
     russian = await service.finished(language="ru", acceptance=0.9)
     assert (await ask(service, run=new, baseline=old)).json()["checks"][1]["answer"] == "holds"
     assert (await ask(service, run=worse, baseline=old)).json()["answer"] == "does not hold"
+    assert (await ask(service, run=old, baseline=worse)).json()["answer"] == "holds"
     refused = (await ask(service, run=russian, baseline=old)).json()
     assert refused["answer"] == "could not be measured"
     assert "language" in refused["checks"][0]["word"]["sentence"]["values"]["fields"]

@@ -210,7 +210,7 @@ async def test_a_gate_is_told_when_it_is_certain(service: Service, receiver: Rec
 
 
 async def test_a_removed_webhook_hears_nothing(service: Service, receiver: Receiver) -> None:
-    """Catches a delivery to somebody who was shut out, waiting ones included, and a log that goes with the webhook."""
+    """Catches a delivery to somebody who was shut out, waiting ones included, a log that goes with the webhook, and a change nobody is named for."""
     made = await hook(service, receiver)
     receiver.answers = [500] * 5
     await service.finished(language="en")
@@ -224,6 +224,8 @@ async def test_a_removed_webhook_hears_nothing(service: Service, receiver: Recei
     assert (await log(service, made["id"]))[0]["state"] == "failed"
     await service.finished(language="en", seed=3)
     assert (len(receiver.seen), len(await log(service, made["id"]))) == (1, 1)
+    deeds = await service.sql("SELECT kind, actor, project, body ->> 'host' FROM events WHERE kind LIKE 'webhook%' ORDER BY id")
+    assert deeds == [("webhook made", "admin", "default", "127.0.0.1"), ("webhook removed", "admin", "default", None)]
 
 
 async def test_a_delivery_whose_process_died_is_tried_again(service: Service, receiver: Receiver) -> None:

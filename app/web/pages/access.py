@@ -14,8 +14,7 @@ from app.access.deeds import Deed, Deeds, deeds_service
 from app.access.principal import Admin
 from app.access.schemas import EnrolmentIn, ProjectIn, TokenIn
 from app.access.service import Access, access_service
-from app.access.store import Token
-from app.access.tokens import SCOPES
+from app.access.tokens import SCOPES, Token
 from app.access.users import Users, users_service
 from app.errors import AppError, InvalidInput
 from app.reports.format import decimal, moment
@@ -48,6 +47,8 @@ DEEDS: dict[str, str] = {
     "queued": mark("submitted run %(run)s"),
     "cancelled": mark("cancelled run %(run)s"),
     "suite uploaded": mark("uploaded the suite %(suite)s"),
+    "webhook made": mark("made webhook %(webhook)s, which leads to %(host)s"),
+    "webhook removed": mark("removed webhook %(webhook)s"),
 }
 
 
