@@ -8,7 +8,7 @@ from app.access.deeds import DeedPage, Deeds, deeds_service
 from app.access.principal import Admin
 from app.access.schemas import AccessOut, EnrolmentIn, EnrolmentOut, ProjectIn, RunnerMade, TokenIn, TokenMade, TokenOut, UserOut
 from app.access.service import Access, access_service, enrolled
-from app.access.store import Token
+from app.access.tokens import Token
 from app.access.users import Users, users_service
 
 router = APIRouter(prefix="/api/v1", tags=["access"])

@@ -10,8 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from app.access import store, tokens
 from app.access.principal import Principal, bearer
 from app.access.seen import Seen, Who, narrowed
-from app.access.store import Enrolment, Token
-from app.access.tokens import Scope
+from app.access.tokens import Enrolment, Scope, Token
 from app.errors import Forbidden, NotFound, Unauthenticated, did_you_mean
 from app.settings import Settings
 from app.storage.database import Database

@@ -1,41 +1,16 @@
 """All SQL about tokens, projects and enrolments. (Users and sessions: accounts.py; the log: deeds.py.)"""
 
-from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Double, cast, func, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from app.access.tokens import Scope
+from app.access.tokens import Enrolment, Scope, Token
 from app.storage.access_tables import enrolments as enrolments_table
 from app.storage.access_tables import projects as projects_table
 from app.storage.tables import tokens
 from app.storage.view import View
-
-
-@dataclass(frozen=True)
-class Token:
-    """`project` is None for one that is of every project."""
-
-    id: int
-    name: str
-    scopes: tuple[Scope, ...]
-    project: str | None
-    hash: bytes
-    created_at: datetime
-    last_used_at: datetime | None
-    revoked_at: datetime | None
-
-
-@dataclass(frozen=True)
-class Enrolment:
-    name: str
-    project: str | None
-    created_by: str
-    created_at: datetime
-    expires_at: datetime
 
 
 def _token(row: Any) -> Token:

@@ -2,11 +2,36 @@
 
 import hashlib
 import secrets
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Literal
 
 Scope = Literal["read", "submit", "admin", "runner"]
 SCOPES: tuple[Scope, ...] = ("read", "submit", "admin", "runner")
 Prefix = Literal["bzt", "bzr", "bza", "bze", "bzs"]
+
+
+@dataclass(frozen=True)
+class Token:
+    """`project` is None for one that is of every project."""
+
+    id: int
+    name: str
+    scopes: tuple[Scope, ...]
+    project: str | None
+    hash: bytes
+    created_at: datetime
+    last_used_at: datetime | None
+    revoked_at: datetime | None
+
+
+@dataclass(frozen=True)
+class Enrolment:
+    name: str
+    project: str | None
+    created_by: str
+    created_at: datetime
+    expires_at: datetime
 
 
 def make(prefix: Prefix) -> str:
