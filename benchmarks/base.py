@@ -53,12 +53,13 @@ class Aim:
 @dataclass(frozen=True)
 class Benchmark:
     """`aims` by the name of the row; `measure` gives an estimate for each of them, or raises NotMeasured. One that is `named` runs only where it
-    is asked for by its name."""
+    is asked for by its name. One that `compiles` runs behind all others: torch does not run quite as before in a process that has compiled."""
 
     name: str
     aims: Mapping[str, Aim]
     measure: Callable[[], Mapping[str, Estimate]]
     named: bool = False
+    compiles: bool = False
 
     def rows(self, found: Mapping[str, Estimate]) -> list[Row]:
         """One row for each aim, without a value where nothing was found. Raises KeyError for a figure without an aim."""

@@ -16,7 +16,7 @@ def benchmarks() -> Mapping[str, Benchmark]:
     rows = [name for each in found for name in each.aims]
     if len({each.name for each in found}) != len(found) or len(set(rows)) != len(rows):
         raise TypeError("two benchmarks have the same name or the same row")
-    return {each.name: each for each in found}
+    return {each.name: each for each in sorted(found, key=lambda each: each.compiles)}
 
 
 def chosen(names: Sequence[str]) -> list[Benchmark]:

@@ -1,4 +1,4 @@
-"""How often the headline's interval holds the truth, by simulation: the methodology page's table of what `make bench` measured."""
+"""How often the headline's interval holds the truth, by simulation: the methodology page's table of what `make coverage` measured."""
 
 import json
 from collections.abc import Mapping

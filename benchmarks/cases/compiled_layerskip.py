@@ -12,4 +12,4 @@ def _measure() -> Mapping[str, Estimate]:
     return {"compiled_layerskip_over_early_exit": lab.duel(lab.ours("layerskip", **LAYERSKIP), lab.early_exit()).first_faster()}
 
 
-BENCHMARK = Benchmark("compiled_layerskip", {"compiled_layerskip_over_early_exit": Aim("≥", 1.5)}, _measure, named=True)
+BENCHMARK = Benchmark("compiled_layerskip", {"compiled_layerskip_over_early_exit": Aim("≥", 1.5)}, _measure, named=True, compiles=True)

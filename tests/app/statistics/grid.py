@@ -1,6 +1,6 @@
 """Coverage of the headline's nominal 95 % interval over a grid of runs with a known speed-up.
 
-`python -m tests.app.statistics.grid` (`make bench`) measures every cell and writes the table that README and the methodology page quote.
+`python -m tests.app.statistics.grid` (`make coverage`) measures every cell and writes the table that README and the methodology page quote.
 
 Load 1: prompts are random, both arms run back to back, each pass shifts the machine as a whole; the truth is the speed-up of prompts like these.
 Load 4: four slots serve the requests in an order drawn anew for each trial pair, each trial has noise of its own, and the truth is the speed-up of
