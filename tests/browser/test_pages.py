@@ -55,6 +55,9 @@ def paths(runs: dict[str, int]) -> dict[str, str]:
         "compare-one-refused": f"/compare?runs={runs['refused']},{runs['pays']}",
         "choose": "/compare",
         "methodology": "/methodology",
+        "languages": "/languages",
+        "landscape": "/landscape",
+        "runners": "/runners",
         "access": "/access",
         "login": "/login",
     }
@@ -133,6 +136,26 @@ def test_without_javascript(show: Opener, runner: Runner, runs: dict[str, int]) 
     form = show("/submit", java_script_enabled=False).page
     form.get_by_role("button", name="Queue the measurement").click()
     expect(form.get_by_role("alert")).to_contain_text("Enter the language of the prompts")
+
+
+def test_a_claim_is_entered_without_javascript(show: Opener, runs: dict[str, int]) -> None:
+    """Catches a form that loses what was typed, an error without its field, and a claim that stands anywhere but under what is refused."""
+    page = show("/landscape", java_script_enabled=False).page
+    page.get_by_label("System", exact=True).fill("n-gram lookup")
+    page.get_by_label("What the figure says").select_option("acceptance")
+    page.get_by_label("What the source calls it").fill("hit rate")
+    page.get_by_label("Figure", exact=True).fill("62")
+    page.get_by_label("Source", exact=True).fill("a colleague's talk")
+    page.get_by_role("button", name="Enter the claim").click()
+    expect(page.get_by_role("alert")).to_contain_text("0.8 for 80%")
+    expect(page.get_by_label("Source", exact=True)).to_have_value("a colleague's talk")
+    page.get_by_label("Figure", exact=True).fill("0.62")
+    page.get_by_role("button", name="Enter the claim").click()
+    expect(page).to_have_url(re.compile(r"/landscape#claim-\d+$"))
+    row = page.locator("#refused tr", has_text="hit rate")
+    expect(row).to_contain_text("62%")
+    expect(row).to_contain_text("no language, no tokenizer")
+    expect(row.locator(".beside .fig").first).to_be_visible()
 
 
 def test_by_keyboard(show: Opener, runs: dict[str, int]) -> None:
