@@ -51,6 +51,16 @@ class Service:
         assert answer.status_code == 201, answer.text
         return int(answer.json()["id"])
 
+    def campaign(self, runner: Runner) -> int:
+        """Two drafters in two languages: one run is measured, the others are cancelled, one of those is resumed and cancelled again."""
+        runs = [factories.spec_body(drafter=drafter, language=language) for language in ("ru", "en") for drafter in ("ngram", "layerskip")]
+        made = httpx.post(f"{self.url}/api/v1/campaigns", json={"title": "Два драфтера, two languages", "runs": runs}, headers=self.admin)
+        assert made.status_code == 201, made.text
+        runner.lease().measure(prompts=8, passes=4)
+        for verb in ("cancel", "resume", "cancel"):
+            httpx.post(f"{self.url}/api/v1/campaigns/{made.json()['id']}/{verb}", headers=self.admin).raise_for_status()
+        return int(made.json()["id"])
+
 
 @pytest.fixture(scope="package")
 def service() -> Iterator[Service]:

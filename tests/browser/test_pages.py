@@ -37,6 +37,7 @@ def runs(service: Service, runner: Runner) -> Iterator[dict[str, int]]:
         attempt = runner.lease()
         attempt.measure(**({"prompts": 8, "passes": 4} | {name: value for name, value in facts.items() if name != "language"}))
         httpx.get(f"{service.url}/api/v1/runs/{found[kind]}/report").raise_for_status()
+    found["campaign"] = service.campaign(runner)
     found["waiting"] = service.submit(language="ru")
     yield found
     httpx.post(f"{service.url}/api/v1/runs/{found['waiting']}/cancel", headers=service.admin).raise_for_status()
@@ -54,12 +55,14 @@ def paths(runs: dict[str, int]) -> dict[str, str]:
         "compare-drafters": f"/compare?runs={runs['pays']},{runs['few']}",
         "compare-one-refused": f"/compare?runs={runs['refused']},{runs['pays']}",
         "choose": "/compare",
+        "campaigns": "/campaigns",
+        "campaign": f"/campaigns/{runs['campaign']}",
         "methodology": "/methodology",
+        "access": "/access",
+        "login": "/login",
         "languages": "/languages",
         "landscape": "/landscape",
         "runners": "/runners",
-        "access": "/access",
-        "login": "/login",
     }
 
 

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import AsyncIterator, Sequence
+from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, cast
 
 from fastapi import APIRouter, Depends, Request
@@ -16,6 +17,7 @@ from app.reports.format import NO_BREAK, counted, decimal, duration
 from app.reports.translate import gettext, ngettext
 from app.reports.words import both
 from app.runs.campaigns import Campaigns, campaigns_service
+from app.runs.schemas import RunSummary
 from app.storage.notifications import Notifications
 from app.web import progress as run_progress
 from app.web.pages.runs import row
@@ -26,6 +28,8 @@ router = APIRouter(include_in_schema=False)
 Service = Annotated[Campaigns, Depends(campaigns_service)]
 POLL_SECONDS = 1.0
 PING_SECONDS = 15.0
+# A report that is not there by then could not be computed.
+REPORT_SECONDS = 60.0
 
 _COUNTS: dict[str, tuple[str, str]] = {
     "pays": both("%(n)s pays", "%(n)s pay"),
@@ -91,7 +95,7 @@ async def _changes(campaign: int, campaigns: Campaigns, notifications: Notificat
         if body != last:
             last, spoken = body, time.monotonic()
             yield format_sse_event(event="progress", data_str=body)
-        if found.progress.ended == found.progress.total:
+        if settled(found):
             yield format_sse_event(event="final", data_str="ended")
             return
         if time.monotonic() - spoken >= PING_SECONDS:
@@ -103,12 +107,11 @@ async def _changes(campaign: int, campaigns: Campaigns, notifications: Notificat
 
 def view(found: CampaignOut, locale: str) -> dict[str, Any]:
     """Everything that the template prints, in words."""
-    ended = [run for run in found.runs if run.state in FINAL]
     succeeded = [run.id for run in found.runs if run.state == RunState.SUCCEEDED]
     return {
         "campaign": found,
         "question": gettext("What came of “%(title)s”?", locale) % {"title": found.title},
-        "final": len(ended) == len(found.runs),
+        "final": settled(found),
         "sentence": sentence(found, locale),
         "left": left(found.progress, locale),
         "share": found.progress.ended / found.progress.total,
@@ -119,6 +122,15 @@ def view(found: CampaignOut, locale: str) -> dict[str, Any]:
         "compare": f"/compare?runs={','.join(map(str, succeeded[:8]))}" if len(succeeded) > 1 else None,
         "twin": f"/api/v1/campaigns/{found.id}",
     }
+
+
+def settled(found: CampaignOut) -> bool:
+    """Whether nothing more will be said: all runs have ended, and those that succeeded have their verdict, or have waited long enough for it."""
+    return all(run.state in FINAL and (run.state != RunState.SUCCEEDED or run.outcome is not None or _long_ago(run)) for run in found.runs)
+
+
+def _long_ago(run: RunSummary) -> bool:
+    return run.finished_at is not None and datetime.now(UTC) - run.finished_at > timedelta(seconds=REPORT_SECONDS)
 
 
 def sentence(found: CampaignOut, locale: str) -> str:
