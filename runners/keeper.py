@@ -7,7 +7,8 @@ from app.domain.lease import Lease
 from app.domain.spec import ModelSource
 from runners.child import Child
 
-Target = tuple[int, str, ModelSource]
+# A process in which something was compiled measures nothing eager.
+Target = tuple[int, str, ModelSource, bool]
 
 
 class Keeper:
@@ -20,7 +21,7 @@ class Keeper:
 
     def child(self, lease: Lease, *, online: bool) -> Child:
         """The child that holds this lease's target, else a new one."""
-        target = None if lease.campaign is None else (lease.campaign, lease.spec.engine, lease.spec.model)
+        target = None if lease.campaign is None else (lease.campaign, lease.spec.engine, lease.spec.model, lease.spec.compile)
         if self._child is None or self._child.exit is not None or target is None or target != self._target:
             self.dismiss()
             self._child = Child(self._spool / f"child-{time.time_ns()}", online=online)
