@@ -14,6 +14,7 @@ import httpx
 from app.domain.catalogue import Offer
 from app.domain.facts import FinishFact
 from app.domain.lease import Lease
+from app.domain.protocol import PROTOCOL
 
 log = logging.getLogger("bezmen.runner")
 Action = Literal["continue", "cancel", "lost"]
@@ -48,7 +49,7 @@ class Link:
         self._send("PUT", "/runners/me/offer", offer.model_dump(mode="json", by_alias=True), self._token, give_up)
 
     def lease(self, wait_seconds: float, give_up: Callable[[], bool]) -> Lease | None:
-        answer = self._send("POST", "/runners/me/lease", {"wait_seconds": wait_seconds}, self._token, give_up)
+        answer = self._send("POST", "/runners/me/lease", {"wait_seconds": wait_seconds, "protocol": PROTOCOL}, self._token, give_up)
         return None if answer is None or answer.status_code == 204 else Lease.model_validate(answer.json())
 
     def beat(self, lease: Lease) -> Action | None:

@@ -4,6 +4,7 @@ import importlib.metadata
 from pathlib import Path
 
 from app.domain.catalogue import Offer
+from app.domain.protocol import PROTOCOL
 from runners.cores import measuring_cores
 from runners.engine.compiler import missing
 from runners.environment import describe, pick_device
@@ -29,5 +30,6 @@ def offer(site_file: Path) -> Offer:
         device=machine.device,
         labels=site.labels,
         version=importlib.metadata.version("bezmen"),
+        protocol=PROTOCOL,
         **offered(),
     )

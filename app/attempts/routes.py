@@ -3,11 +3,13 @@
 from typing import Annotated
 
 from fastapi import APIRouter, BackgroundTasks, Depends, Path, Request, Response
+from fastapi.responses import JSONResponse
 
 from app.access.principal import Runner, bearer
 from app.attempts.schemas import BatchIn, BatchOut, BeatIn, BeatOut, FinishIn, LeaseIn, ReleaseIn, StateOut
 from app.attempts.service import Attempts, attempts
 from app.domain.lease import Lease
+from app.runners_registry import protocol
 from app.runs.service import Runs, reporting
 
 router = APIRouter(prefix="/api/v1", tags=["runner protocol"])
@@ -24,9 +26,10 @@ Mine = Annotated[int, Depends(mine)]
 
 
 @router.post("/runners/me/lease", response_model=Lease, responses={204: {"description": "nothing to do"}})
-async def lease(body: LeaseIn, principal: Runner, rooms: Rooms, request: Request) -> Lease | Response:
+async def lease(body: LeaseIn, principal: Runner, rooms: Rooms, request: Request) -> Response:
+    protocol.require(body.protocol)
     found = await rooms.lease(principal, body.wait_seconds, request.is_disconnected)
-    return Response(status_code=204) if found is None else found
+    return Response(status_code=204) if found is None else JSONResponse(found.told(body.protocol))
 
 
 @router.post("/attempts/{attempt}/heartbeat")

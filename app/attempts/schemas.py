@@ -11,9 +11,10 @@ Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
 class LeaseIn(Value):
-    """`wait_seconds` is how long the answer may take when there is nothing to do."""
+    """`wait_seconds` is how long the answer may take when there is nothing to do, `protocol` what the runner speaks."""
 
     wait_seconds: Annotated[float, Field(ge=0, le=30)] = 0
+    protocol: Annotated[int, Field(ge=0, le=10**6)] = 1
 
 
 class BeatIn(Value):

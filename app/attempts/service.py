@@ -20,6 +20,7 @@ from app.attempts.completeness import lacking
 from app.attempts.schemas import BatchIn, BatchOut, BeatOut, FinishIn, StateOut
 from app.domain.facts import AnyFact, FinishFact, PreflightFact
 from app.domain.lease import MOST_TOGETHER, Lease
+from app.domain.protocol import PROTOCOL
 from app.domain.spec import RunSpec
 from app.domain.status import AttemptState
 from app.domain.withheld import revealed
@@ -156,7 +157,7 @@ class Attempts:
             return None
         return taken.queue, Lease(
             run=taken.run, attempt=taken.number, attempt_id=taken.attempt, token=token, spec=taken.spec, campaign=taken.campaign,
-            lease_seconds=self.lease_seconds, beat_seconds=min(self.beat_seconds, self.lease_seconds / 3),
+            lease_seconds=self.lease_seconds, beat_seconds=min(self.beat_seconds, self.lease_seconds / 3), protocol=PROTOCOL,
         )  # fmt: skip
 
     # --- what an attempt may do ---------------------------------------------------------------------------------------------------------

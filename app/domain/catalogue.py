@@ -68,7 +68,9 @@ class OfferedSuite(Value):
 
 
 class Offer(Value):
-    """Everything that one runner can do, published when it starts. `compiles`: it has what compiled forwards need."""
+    """Everything that one runner can do, published when it starts. `compiles`: it has what compiled forwards need.
+
+    `protocol` is what it speaks: app/domain/protocol.py."""
 
     engines: Annotated[tuple[Name, ...], Field(max_length=32)]
     models: Annotated[tuple[OfferedModel, ...], Field(max_length=256)]
@@ -81,3 +83,4 @@ class Offer(Value):
     device: Annotated[str, Field(max_length=256)]
     labels: Annotated[dict[Name, Annotated[str, Field(max_length=64)]], Field(max_length=16)] = Field(default_factory=dict)
     version: Annotated[str, Field(max_length=64)]
+    protocol: Annotated[int, Field(ge=0, le=10**6)] = 1

@@ -1,5 +1,7 @@
 """What a runner holds while it measures a run."""
 
+from typing import Any
+
 from app.domain.spec import RunSpec
 from app.domain.suite import Selection
 from app.domain.value import Value
@@ -13,7 +15,8 @@ class Lease(Value):
 
     `campaign` is the run's, if it belongs to one: runs of a campaign that share a target come one after the other, so that its weights stay loaded.
     `siblings` are leases of further runs of the same campaign that differ from this one in drafter and controller alone: they are measured
-    together, against one plain arm. `suite` holds the prompts where the suite is one that was uploaded; siblings share it.
+    together, against one plain arm. `suite` holds the prompts where the suite is one that was uploaded; siblings share it. `protocol` is what the
+    service speaks (since version 2).
     """
 
     run: int
@@ -26,3 +29,9 @@ class Lease(Value):
     beat_seconds: float
     suite: Selection | None = None
     siblings: tuple["Lease", ...] = ()
+    protocol: int = 1
+
+    def told(self, protocol: int) -> dict[str, Any]:
+        """As JSON for a runner of this version: an older one refuses fields that it does not know."""
+        newer: set[str] = {"protocol"} if protocol < 2 else set()
+        return self.model_dump(mode="json", exclude={**dict.fromkeys(newer, True), "siblings": {"__all__": newer}})

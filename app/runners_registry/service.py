@@ -13,7 +13,7 @@ from app.domain.catalogue import Offer, OfferedModel, OfferedSuite
 from app.domain.spec import RunSpec
 from app.errors import Conflict, InvalidInput, NotFound, did_you_mean
 from app.queue.labels import bench_of
-from app.runners_registry import quota, store
+from app.runners_registry import protocol, quota, store
 from app.runners_registry.fitting import NO_OFFER, labelled, merged, problems, serves, with_suites
 from app.runners_registry.schemas import Catalogue, KnownRunner, RunnerOut
 from app.storage.database import Database
@@ -40,6 +40,8 @@ class Registry(Seen):
         self._suites = suites
 
     async def publish(self, principal: Principal, offer: Offer) -> None:
+        """Raises OtherProtocol."""
+        protocol.require(offer.protocol)
         if principal.token is None:
             raise Conflict("A runner needs a token of its own.")
         async with self._database.transaction() as connection:
