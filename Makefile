@@ -4,7 +4,7 @@ BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 STAMP := $(VENV)/.installed-for-bezmen
 
-.PHONY: help demo test check bench coverage browser clean
+.PHONY: help demo test check bench coverage reference browser clean
 help: ## what can be made
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
@@ -46,6 +46,9 @@ bench: $(STAMP) ## speed against the library's own decoding, on a quiet machine 
 
 coverage: $(STAMP) ## coverage of the intervals by simulation over a grid of runs (minutes); writes app/statistics/coverage.json
 	$(BIN)/python -m tests.app.statistics.grid
+
+reference: $(STAMP) ## writes the tables of figures, commands and routes, app/web/static/docs/reference.md
+	$(BIN)/python -m tests.reference
 
 clean: ## remove the virtual environment
 	rm -rf $(VENV)

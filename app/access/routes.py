@@ -20,6 +20,7 @@ TokenId = Annotated[int, Path(ge=1, le=2**53)]
 
 @router.get("/access")
 async def access(_: Admin, service: Service, users: People) -> AccessOut:
+    """Tokens, users, open invitations and projects. Secrets are not among it."""
     return AccessOut(
         projects=await service.projects(),
         tokens=[shown(token) for token in await service.listed()],
@@ -41,7 +42,7 @@ async def events(
 
 @router.post("/access/tokens", status_code=201)
 async def create(body: TokenIn, principal: Admin, service: Service) -> TokenMade:
-    """The token is in this answer and nowhere else."""
+    """Makes a token, which is in this answer and nowhere else."""
     project = body.place(principal.home)
     token = await service.create(body.name, body.scopes, project, by=principal.name)
     return TokenMade(name=body.name, token=token, project=project)
@@ -49,12 +50,13 @@ async def create(body: TokenIn, principal: Admin, service: Service) -> TokenMade
 
 @router.post("/access/tokens/{token}/revoke")
 async def revoke(token: TokenId, principal: Admin, service: Service) -> TokenOut:
+    """Ends a token at once."""
     return shown(await service.revoke_one(token, by=principal.name))
 
 
 @router.post("/access/projects", status_code=201)
 async def add_project(body: ProjectIn, principal: Admin, service: Service) -> ProjectIn:
-    """One that is there already is no error."""
+    """Adds a project; one that is there already is no error."""
     await service.add_project(body.name, by=principal.name)
     return body
 

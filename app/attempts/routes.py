@@ -27,6 +27,7 @@ Mine = Annotated[int, Depends(mine)]
 
 @router.post("/runners/me/lease", response_model=Lease, responses={204: {"description": "nothing to do"}})
 async def lease(body: LeaseIn, principal: Runner, rooms: Rooms, request: Request) -> Response:
+    """The next run that fits this runner, with a token for this attempt alone."""
     protocol.require(body.protocol)
     found = await rooms.lease(principal, body.wait_seconds, request.is_disconnected)
     return Response(status_code=204) if found is None else JSONResponse(found.told(body.protocol))
@@ -34,17 +35,19 @@ async def lease(body: LeaseIn, principal: Runner, rooms: Rooms, request: Request
 
 @router.post("/attempts/{attempt}/heartbeat")
 async def heartbeat(attempt: Mine, _: BeatIn, rooms: Rooms) -> BeatOut:
+    """Keeps the lease, tells progress, and learns whether to stop."""
     return await rooms.heartbeat(attempt)
 
 
 @router.post("/attempts/{attempt}/facts")
 async def facts(attempt: Mine, body: BatchIn, rooms: Rooms) -> BatchOut:
+    """A numbered batch of facts. The same batch again counts once; another one under its number is refused."""
     return await rooms.facts(attempt, body)
 
 
 @router.post("/attempts/{attempt}/finish")
 async def finish(attempt: Mine, body: FinishIn, rooms: Rooms, runs: Annotated[Runs, Depends(reporting)], later: BackgroundTasks) -> StateOut:
-    """The result is safe before its report is computed."""
+    """Ends the attempt. The result is safe before its report is computed."""
     ended = await rooms.finish(attempt, body)
     later.add_task(runs.prepare_report, ended.run)
     return ended
@@ -52,4 +55,5 @@ async def finish(attempt: Mine, body: FinishIn, rooms: Rooms, runs: Annotated[Ru
 
 @router.post("/attempts/{attempt}/release")
 async def release(attempt: Mine, body: ReleaseIn, rooms: Rooms) -> StateOut:
+    """Gives the run back to the queue, for another runner or a later hour."""
     return await rooms.release(attempt, body.reason)

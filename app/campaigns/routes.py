@@ -25,11 +25,13 @@ async def create(body: CampaignIn, principal: Submitter, campaigns: Service, res
 
 @router.get("/campaigns")
 async def listed(filter: Annotated[CampaignFilter, Query()], _: Reader, campaigns: Service) -> CampaignPage:
+    """Campaigns, newest first."""
     return await page_of(filter, campaigns)
 
 
 @router.get("/campaigns/{campaign}")
 async def one(campaign: CampaignId, _: Reader, campaigns: Service) -> CampaignOut:
+    """A campaign with its runs, its progress and its verdicts as one family."""
     return await shown(campaign, campaigns)
 
 

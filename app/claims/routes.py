@@ -21,6 +21,7 @@ async def listed(_: Reader, claims: Service) -> list[System]:
 
 @router.post("", status_code=201)
 async def enter(claim: ClaimIn, principal: Submitter, claims: Service, response: Response) -> Claim:
+    """Enters a published figure with its source, language and tokenizer, as far as the source names them."""
     made = await claims.enter(claim, principal=principal)
     response.headers["Location"] = f"/api/v1/claims/{made.id}"
     return made
@@ -28,6 +29,7 @@ async def enter(claim: ClaimIn, principal: Submitter, claims: Service, response:
 
 @router.get("/{claim}")
 async def one(claim: ClaimId, _: Reader, claims: Service) -> Claim:
+    """One claim with its source."""
     return await claims.get(claim)
 
 

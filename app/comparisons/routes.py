@@ -34,11 +34,13 @@ async def compare(
 
 @router.get("/comparisons.csv", response_class=Response)
 async def compare_csv(what: What, _: Reader, service: Service) -> Response:
+    """The comparison's rows as CSV."""
     return _csv(await service.compare(what.runs, what.load))
 
 
 @router.get("/comparisons.parquet", response_class=Response)
 async def compare_parquet(what: What, _: Reader, service: Service) -> Response:
+    """The rows of the CSV, with types."""
     return _parquet(await service.compare(what.runs, what.load))
 
 

@@ -23,6 +23,7 @@ async def add(asked: WebhookIn, principal: Admin, hooks: Service, response: Resp
 
 @router.get("")
 async def listed(_: Admin, hooks: Service) -> list[WebhookOut]:
+    """Webhooks of the project, without their secrets."""
     return await hooks.listed()
 
 

@@ -27,6 +27,7 @@ KEEPALIVE_SECONDS = 15.0
 
 @router.post("/runs", status_code=201, responses={200: {"model": RunSummary, "description": "the run that this Idempotency-Key made before"}})
 async def create(spec: RunSpec, principal: Submitter, runs: Service, response: Response, idempotency_key: Key = None) -> RunSummary:
+    """Queues a run. A repeated Idempotency-Key answers with the run that it made first."""
     run, created = await runs.submit(spec, principal=principal, idempotency_key=idempotency_key)
     response.status_code = 201 if created else 200
     response.headers["Location"] = f"/api/v1/runs/{run.id}"
@@ -35,6 +36,7 @@ async def create(spec: RunSpec, principal: Submitter, runs: Service, response: R
 
 @router.get("/runs")
 async def listed(filter: Annotated[RunFilter, Query()], _: Reader, runs: Service, request: Request, response: Response) -> RunPage:
+    """Runs, newest first, with their verdicts."""
     page = await runs.page(filter)
     if page.next_cursor is not None:
         response.headers["Link"] = f'<{request.url.include_query_params(cursor=page.next_cursor)}>; rel="next"'
@@ -43,11 +45,13 @@ async def listed(filter: Annotated[RunFilter, Query()], _: Reader, runs: Service
 
 @router.get("/runs/{run}")
 async def one(run: RunId, _: Reader, runs: Service) -> RunSummary:
+    """A run: its state, what it waits for, how far it is, how it ended."""
     return await runs.get(run)
 
 
 @router.post("/runs/{run}/cancel")
 async def cancel(run: RunId, principal: Submitter, runs: Service) -> RunSummary:
+    """Ends a run that has not ended; what was measured is kept."""
     return await runs.cancel(run, principal=principal)
 
 
@@ -88,12 +92,14 @@ async def _stream(run: int, after: int, runs: Runs) -> AsyncIterator[bytes]:
 
 @router.get("/runs/{run}/report", response_model=Report, responses={200: {"content": {"text/csv": {}}}})
 async def report(run: RunId, _: Reader, runs: Service, accept: Annotated[str, Header()] = "application/json") -> Report | Response:
+    """Every number and sentence of the run's page, in full precision."""
     found = await runs.report(run)
     return _csv(found) if "text/csv" in accept else found
 
 
 @router.get("/runs/{run}/report.csv", response_class=Response)
 async def report_csv(run: RunId, _: Reader, runs: Service) -> Response:
+    """Every reading of every figure, one a row, with interval and passport."""
     return _csv(await runs.report(run))
 
 

@@ -30,6 +30,7 @@ class TextElsewhere(Conflict):
 
 @router.get("")
 async def listed(_: Reader, suites: Service, runners: Runners) -> list[SuiteOut]:
+    """Suites that come with the runners, and the project's own."""
     return merged(await suites.listed(), (await runners.catalogue()).suites)
 
 
@@ -56,6 +57,7 @@ async def upload(
 
 @router.get("/{suite}")
 async def one(suite: str, _: Reader, suites: Service, runners: Runners) -> SuiteOut:
+    """A suite: languages, profiles, digest, and whether its text is private."""
     found = await suites.find(suite)
     return found or merged([], [await runners.suite(suite)])[0]
 
@@ -69,6 +71,7 @@ async def prompts(
     after: Annotated[int, Query(ge=-1, le=2**31 - 1, description="`next_place` of the page before.")] = -1,
     limit: Annotated[int, Query(ge=1, le=500)] = 100,
 ) -> PromptPage:
+    """The prompts of a suite that was uploaded. Those of a private one are refused."""
     found = await suites.prompts(suite, after, limit)
     if found is None:
         offered = await runners.suite(suite)
