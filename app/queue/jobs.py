@@ -11,11 +11,13 @@ from procrastinate import PsycopgConnector
 from procrastinate.exceptions import NoResult
 from procrastinate.jobs import Job, Status
 from procrastinate.manager import JobManager
+from sqlalchemy import ColumnElement, String, cast, column, exists, table
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 TASK = "bezmen.measure"
 # Deliveries have a queue of their own, which no runner asks for.
 HOOKS, DELIVER = "webhooks", "bezmen.deliver"
+_JOBS = table("procrastinate_jobs", column("id"), column("status"))
 
 
 class _ThisConnection:
@@ -80,6 +82,11 @@ async def withdraw(connection: AsyncConnection, job: int) -> None:
 async def stalled(connection: AsyncConnection, seconds: float) -> list[Job]:
     """Jobs being done by a worker that has been silent for so long, or by none."""
     return list(await (await manager(connection)).get_stalled_jobs(seconds_since_heartbeat=seconds))
+
+
+def open_job(job: ColumnElement[Any]) -> ColumnElement[bool]:
+    """Whether the job of this number waits or is being done."""
+    return exists().where(_JOBS.c.id == job, cast(_JOBS.c.status, String).in_((Status.TODO.value, Status.DOING.value)))
 
 
 async def register_worker(connection: AsyncConnection) -> int:

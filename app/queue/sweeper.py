@@ -1,9 +1,9 @@
-"""Looks after what nobody else does: leases that ran out, endless runs, jobs without an owner, old keys. One process at a time, under a lock."""
+"""Looks after what nobody else does: leases that ran out, endless runs, jobs without owner or run, old keys. One process at a time, under a lock."""
 
 import logging
 
 from procrastinate.jobs import Job, Status
-from sqlalchemy import delete, func, select, text
+from sqlalchemy import delete, func, select, text, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.domain.status import FINAL, RUN_SECONDS, RunState
@@ -15,10 +15,12 @@ logger = logging.getLogger(__name__)
 
 LOCK = 0x62657A6E
 KEYS_KEPT = "7 days"
+# How the reason of an attempt begins whose runner was lost.
+SILENT = "The runner went silent"
 
 
 def silent(seconds: float) -> str:
-    return f"The runner went silent for {seconds:.0f} s."
+    return f"{SILENT} for {seconds:.0f} s."
 
 
 class Sweeper:
@@ -39,6 +41,7 @@ class Sweeper:
             lost = await self._expire()
             await self._end_overlong()
             await self._adopt()
+            await self._reconcile()
             await guard.execute(delete(idempotency_keys).where(idempotency_keys.c.created_at < func.now() - text(f"interval '{KEYS_KEPT}'")))
         return lost
 
@@ -82,7 +85,19 @@ class Sweeper:
         assert job.id is not None
         run = (await connection.execute(select(runs).where(runs.c.job_id == job.id).with_for_update(skip_locked=True))).one_or_none()
         if run is not None and run.state == RunState.QUEUED:
-            logger.warning("job %s of run %s was being done by nobody; it waits again", job.id, run.id)
+            logger.warning("job %s of run %s was being done by nobody; it waits again", job.id, run.id, extra={"run": run.id})
             await jobs.requeue(connection, job.id)
         elif run is not None and run.state in FINAL:
             await jobs.finish(connection, job.id, Status.FAILED)
+
+    async def _reconcile(self) -> None:
+        """Runs and jobs that tell different stories, as in a database put together from two backups: the run's row is the truth."""
+        of = select(runs.c.id, runs.c.job_id, runs.c.queue).with_for_update(skip_locked=True)
+        async with self._database.transaction() as connection:
+            for run in await connection.execute(of.where(runs.c.state.in_(FINAL), jobs.open_job(runs.c.job_id))):
+                logger.warning("job %s of run %s was left over", run.job_id, run.id)
+                await jobs.finish(connection, run.job_id, Status.ABORTED)
+            for run in await connection.execute(of.where(runs.c.state == RunState.QUEUED, ~jobs.open_job(runs.c.job_id))):
+                logger.warning("run %s waited without a job; it has a new one", run.id)
+                job = await jobs.dispatch(connection, run.id, run.queue)
+                await connection.execute(update(runs).where(runs.c.id == run.id).values(job_id=job))
