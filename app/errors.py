@@ -187,11 +187,11 @@ def install(app: FastAPI, page: Page) -> None:
         return await answer(request, _from_http(request, error) if isinstance(error, HTTPException) else AppError(str(error)))
 
     async def unknown(request: Request, error: Exception) -> Response:
-        code = secrets.token_hex(4)
-        logger.error("request failed, code %s", code, exc_info=error)
-        return await answer(
-            request, AppError(f"Something broke on our side; nothing you entered is lost. Quote {code} when you report it.", code=code)
-        )
+        # The number of the request, which the middleware gave it and its log lines carry.
+        code = str(request.scope.get("bezmen.request_id") or secrets.token_hex(8))
+        logger.error("request failed, code %s", code, exc_info=error, extra={"request": code})
+        said = f"Something broke on our side; nothing you entered is lost. Quote {code} when you report it."
+        return await answer(request, AppError(said, code=code, headers={"X-Request-Id": code}))
 
     app.add_exception_handler(AppError, known)
     app.add_exception_handler(RequestValidationError, invalid)

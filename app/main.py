@@ -7,18 +7,18 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from importlib.metadata import version
 from pathlib import Path
 
-from fastapi import Depends, FastAPI, Request
+from fastapi import FastAPI
 from fastapi.staticfiles import StaticFiles
 
 from app import errors
 from app.access.deeds import Deeds
 from app.access.middleware import BodyLimit, Headers, Hosts
-from app.access.principal import anyone
 from app.access.routes import router as access_router
 from app.access.service import Access
 from app.access.users import Users
 from app.attempts.routes import router as attempts_router
 from app.attempts.service import Attempts
+from app.badges.routes import router as badges_router
 from app.campaigns.routes import router as campaigns_router
 from app.claims.routes import router as claims_router
 from app.claims.service import Claims
@@ -36,10 +36,15 @@ from app.languages.routes import router as languages_router
 from app.languages.service import Tongues
 from app.line.routes import router as line_router
 from app.line.service import Line
+from app.operations.meters import Meters
+from app.operations.middleware import Requests
+from app.operations.routes import router as operations_router
+from app.operations.service import Gauges
 from app.queue.sweeper import Sweeper
 from app.runners_registry.routes import router as runners_router
 from app.runners_registry.service import Registry
 from app.runs.campaigns import Campaigns
+from app.runs.retention import PERIOD_SECONDS, Retention
 from app.runs.routes import router as runs_router
 from app.runs.service import Runs
 from app.settings import Settings
@@ -87,29 +92,26 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         runners_router,
         attempts_router,
         access_router,
-        gates_router,
-        hooks_router,
         line_router,
         languages_router,
         claims_router,
         landscape_router,
+        gates_router,
+        badges_router,
+        hooks_router,
+        operations_router,
         pages_router,
     ):
         app.include_router(router)
     app.mount("/static", StaticFiles(directory=Path(__file__).parent / "web" / "static"), name="static")
-    app.add_api_route("/api/v1/healthz", healthz, tags=["service"], dependencies=[Depends(anyone)])
     errors.install(app, error_page)
     # The last one added is the outermost.
     app.add_middleware(BodyLimit)
     app.add_middleware(Hosts, hosts=settings.hosts)
     app.add_middleware(Headers)
+    app.state.meters = Meters()
+    app.add_middleware(Requests, meters=app.state.meters)
     return app
-
-
-async def healthz(request: Request) -> dict[str, str]:
-    """Whether the service and its database answer; needs no token and says nothing else."""
-    await request.app.state.database.ping()
-    return {"status": "ok", "version": version("bezmen")}
 
 
 @contextlib.asynccontextmanager
@@ -127,6 +129,8 @@ async def running(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
         if settings.embedded:
             await app.state.access.ensure_own(settings)
         sweeper = Sweeper(database, settings.lease_seconds, settings.run_seconds)
+        retention = Retention(database, settings.keep_facts_days)
+        stack.push_async_callback(_end, asyncio.create_task(_again_and_again(retention.sweep, PERIOD_SECONDS)))
         for work in (sweeper.sweep, app.state.users.sweep, app.state.runs.prepare_reports):
             stack.push_async_callback(_end, asyncio.create_task(_again_and_again(work, sweeper.period)))
         stack.push_async_callback(_end, asyncio.create_task(_again_and_again(app.state.courier.work, PAUSE_SECONDS)))
@@ -178,12 +182,14 @@ def _furnish(app: FastAPI, settings: Settings, database: Database, notifications
     app.state.gates = Gates(runs, app.state.comparisons)
     app.state.hooks = Hooks(database, settings.webhook_networks)
     app.state.courier = Courier(database, runs, notifications, settings.webhook_networks, settings.base_url)
+    app.state.gauges = Gauges(database, registry)
     app.state.line = Line(database, registry, runs)
     app.state.claims = Claims(database)
     app.state.tongues = Tongues(database)
     app.state.board = Board(app.state.claims, app.state.tongues)
     app.state.attempts = Attempts(
-        database, registry, suites, notifications, lease_seconds=settings.lease_seconds, beat_seconds=settings.beat_seconds
+        database, registry, suites, notifications, lease_seconds=settings.lease_seconds, beat_seconds=settings.beat_seconds,
+        meters=app.state.meters,
     )  # fmt: skip
 
 

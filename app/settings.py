@@ -3,7 +3,7 @@
 import ipaddress
 import os
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
 from platformdirs import user_data_path
@@ -48,6 +48,12 @@ class Settings(BaseSettings):
     run_seconds: float = Field(default=RUN_SECONDS, gt=0)
     # Suites that one token may upload in 24 hours.
     uploads_per_token: int = Field(default=100, ge=1)
+    # Days after which raw facts of ended runs are deleted; reports stay. None keeps them for ever.
+    keep_facts_days: int | None = Field(default=None, ge=1)
+    # Names besides those of `host` and `url` under which the service may be called, such as that of its container.
+    names: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_listed)] = ()
+    # The log, as lines of text or of JSON.
+    log: Literal["text", "json"] = "text"
     # Networks that are not public and to which webhooks may lead all the same.
     webhook_networks: Annotated[tuple[Network, ...], NoDecode, BeforeValidator(_listed)] = ()
 
@@ -75,7 +81,7 @@ class Settings(BaseSettings):
     @property
     def hosts(self) -> frozenset[str]:
         """Names under which a browser may call us; any other Host header is an attempt at DNS rebinding."""
-        named = {"127.0.0.1", "localhost", "::1", self.host.lower()}
+        named = {"127.0.0.1", "localhost", "::1", self.host.lower(), *(name.lower() for name in self.names)}
         if self.url:
             named.add((urlsplit(self.url).hostname or "").lower())
         return frozenset(named - {"", "0.0.0.0", "::"})

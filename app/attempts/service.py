@@ -18,13 +18,14 @@ from app.attempts import store
 from app.attempts.agreement import disagreements
 from app.attempts.completeness import lacking
 from app.attempts.schemas import BatchIn, BatchOut, BeatOut, FinishIn, StateOut
-from app.domain.facts import AnyFact, FinishFact, PreflightFact
+from app.domain.facts import AnyFact, FinishFact, PreflightFact, RequestFact
 from app.domain.lease import MOST_TOGETHER, Lease
 from app.domain.protocol import PROTOCOL
 from app.domain.spec import RunSpec
 from app.domain.status import AttemptState
 from app.domain.withheld import revealed
 from app.errors import Conflict, InvalidInput, TooMany, Unauthenticated, pointer
+from app.operations.meters import Meters
 from app.queue import labels, leases
 from app.queue.sweeper import Sweeper
 from app.runners_registry.fitting import labelled, serves, with_suites
@@ -75,7 +76,15 @@ class OtherRun(InvalidInput):
 
 class Attempts:
     def __init__(
-        self, database: Database, registry: Registry, suites: Suites, notifications: Notifications, *, lease_seconds: float, beat_seconds: float
+        self,
+        database: Database,
+        registry: Registry,
+        suites: Suites,
+        notifications: Notifications,
+        *,
+        lease_seconds: float,
+        beat_seconds: float,
+        meters: Meters,
     ) -> None:
         self._database = database
         self._registry = registry
@@ -84,6 +93,7 @@ class Attempts:
         self._sweeper = Sweeper(database, lease_seconds)
         self.lease_seconds = lease_seconds
         self.beat_seconds = beat_seconds
+        self._meters = meters
 
     # --- lease --------------------------------------------------------------------------------------------------------------------------
 
@@ -193,6 +203,7 @@ class Attempts:
             if held.state == AttemptState.LEASED:
                 await leases.begin(connection, held)
             await store.add(connection, held, batch.number, batch.digest, found)
+        self._meters.ingested(sum(isinstance(fact, RequestFact) for fact in found))
         return BatchOut(counted=True)
 
     async def _require_agreement(self, connection: AsyncConnection, held: leases.Held, facts: Sequence[AnyFact]) -> None:

@@ -3,12 +3,14 @@
 import asyncio
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager, nullcontext
-from typing import Any, TypeVar
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
 
 import typer
 
 from app.commands.settings import reachable, read
 from app.errors import AppError, DatabaseUnavailable
+from app.storage import backup
 from app.storage.database import Database, address, first_words
 from app.storage.embedded import EmbeddedPostgres
 from app.storage.host import EmbeddedError
@@ -73,6 +75,34 @@ def migrate_command() -> None:
             typer.echo("the schema is up to date")
 
     run(work())
+
+
+@app.command("backup")
+def backup_command(file: Annotated[Path, typer.Argument(help="Where to; it must not be there yet.")]) -> None:
+    """Write the whole database into one file, while the service may go on."""
+
+    async def work() -> None:
+        async with opened(migrated=False) as database:
+            backup.dump(await backup.programs(database, read().data), file)
+
+    run(work())
+    typer.echo(f"{file}: {file.stat().st_size} bytes")
+
+
+@app.command("restore")
+def restore_command(
+    file: Annotated[Path, typer.Argument(help="What `bezmen db backup` wrote.")],
+    force: Annotated[bool, typer.Option("--force", help="Replace a database that holds runs, suites, users or tokens.")] = False,
+) -> None:
+    """Put a backup in the place of the database, and bring its schema up to date; the service must not be running."""
+
+    async def work() -> None:
+        async with opened(migrated=False) as database:
+            await backup.restore(database, await backup.programs(database, read().data), file, force=force)
+            await migrate(database)
+
+    run(work())
+    typer.echo(f"{file} is restored")
 
 
 @app.command("check")

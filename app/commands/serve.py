@@ -14,6 +14,7 @@ from fastapi import FastAPI
 
 from app.commands.settings import reachable, read
 from app.main import create_app
+from app.operations.logs import configure
 from app.settings import Settings
 
 GRACE_SECONDS = 5
@@ -24,7 +25,14 @@ class Server(uvicorn.Server):
     """Says when it answers, and lets streams end before it waits for them."""
 
     def __init__(self, app: FastAPI, settings: Settings) -> None:
-        options: dict[str, Any] = {"log_level": "warning", "timeout_graceful_shutdown": GRACE_SECONDS, "server_header": False, "lifespan": "on"}
+        # Its lines go where ours go, and through the same sieve.
+        options: dict[str, Any] = {
+            "log_config": None,
+            "log_level": "warning",
+            "timeout_graceful_shutdown": GRACE_SECONDS,
+            "server_header": False,
+            "lifespan": "on",
+        }
         super().__init__(uvicorn.Config(app, host=settings.host, port=settings.port, **options))
         self._app = app
         self._settings = settings
@@ -50,9 +58,9 @@ def serve(
     port: Annotated[int | None, typer.Option(help="Port; 0 takes a free one.")] = None,
 ) -> None:
     """Start the service; without DATABASE_URL with a Postgres of its own (not meant for production)."""
-    logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
     given: dict[str, Any] = {name: value for name, value in (("host", host), ("port", port)) if value is not None}
     settings = reachable(read(**given))
+    configure(settings.log)
     if settings.embedded:
         typer.echo(f"embedded Postgres 18 in {settings.data} (not for production; set DATABASE_URL there)")
     run(settings)

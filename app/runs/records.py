@@ -2,10 +2,11 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from pydantic import TypeAdapter
-from sqlalchemy import Select, delete, func, select
+from sqlalchemy import ColumnElement, Select, delete, func, select
 from sqlalchemy.dialects.postgresql import distinct_on, insert
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -18,6 +19,7 @@ from app.reports.record import Kin, RunRecord
 from app.reports.report import Report
 from app.runs.schemas import FigureOut
 from app.storage.fact_tables import figures, observations, preflights, reports, requests, trials
+from app.storage.retention_tables import forgotten
 from app.storage.tables import attempts, environments, runs
 from app.storage.view import View
 
@@ -46,7 +48,7 @@ def _of_campaign(run: int) -> Select[Any]:
     """The other measurements of a run's campaign, each by its newest run, with what is kept of their reports: one that was resumed is tried once."""
     own, what = (select(column).where(runs.c.id == run).scalar_subquery() for column in (runs.c.campaign_id, runs.c.spec_digest))
     joined = runs.outerjoin(reports, reports.c.run_id == runs.c.id)
-    columns = (runs.c.id, runs.c.state, runs.c.spec, reports.c.speedup, reports.c.analysis)
+    columns = (runs.c.id, runs.c.state, runs.c.spec, reports.c.speedup, reports.c.analysis, gone(runs.c.id).label("gone"))
     others = select(*columns).select_from(joined).ext(distinct_on(runs.c.spec_digest))
     return others.where(runs.c.campaign_id == own, runs.c.spec_digest != what).order_by(runs.c.spec_digest, runs.c.id.desc())
 
@@ -61,9 +63,12 @@ async def _kin(connection: AsyncConnection, run: int) -> list[Kin]:
 
 
 async def settled_kin(connection: AsyncConnection, run: int, analysis: str) -> list[int]:
-    """The other runs of a run's campaign, once all of them have ended and have a report of this analysis; else none."""
+    """The other runs of a run's campaign, once all of them have ended and have a report of this analysis; else none.
+
+    The report of one whose facts are gone is its last one."""
     rows = (await connection.execute(_of_campaign(run))).all()
-    return [row.id for row in rows] if all(row.state in FINAL and row.analysis == analysis for row in rows) else []
+    settled = all(row.state in FINAL and (row.gone or row.analysis == analysis) for row in rows)
+    return [row.id for row in rows if not row.gone] if settled else []
 
 
 def _assemble(asked: Any, attempt: Any, made: Sequence[Any], passes: Sequence[Any], others: Sequence[Any], kin: Sequence[Kin]) -> RunRecord:
@@ -84,13 +89,29 @@ def _assemble(asked: Any, attempt: Any, made: Sequence[Any], passes: Sequence[An
     )
 
 
+def gone(run: ColumnElement[int]) -> ColumnElement[bool]:
+    """Whether the raw facts of a run were given up."""
+    return select(forgotten.c.run_id).where(forgotten.c.run_id == run).exists()
+
+
+async def forgotten_at(connection: AsyncConnection, run: int) -> datetime | None:
+    """When that was decided; None while they are there."""
+    found: datetime | None = await connection.scalar(select(forgotten.c.at).where(forgotten.c.run_id == run))
+    return found
+
+
 async def cached(connection: AsyncConnection, run: int, analysis: str) -> Report | None:
-    found = await connection.scalar(select(reports.c.report).where(reports.c.run_id == run, reports.c.analysis == analysis))
+    """The report that is kept: of this analysis, or the last one of a run whose facts are gone."""
+    valid = (reports.c.analysis == analysis) | gone(reports.c.run_id)
+    found = await connection.scalar(select(reports.c.report).where(reports.c.run_id == run, valid))
     return None if found is None else Report.model_validate(found)
 
 
 async def keep(connection: AsyncConnection, report: Report, analysis: str, outcome: str | None) -> None:
-    """Replaces what is kept of this run's report and of its figures."""
+    """Replaces what is kept of this run's report and of its figures; what is kept of a run whose facts are gone stays."""
+    await connection.execute(select(reports.c.run_id).where(reports.c.run_id == report.run).with_for_update())
+    if await forgotten_at(connection, report.run) is not None:
+        return
     headline, acceptance = report.find(report.headline), report.find("acceptance_rate")
     row = {
         "run_id": report.run,
@@ -126,7 +147,7 @@ def _figure(run: int, position: int, cell: Cell) -> dict[str, Any]:
 async def unreported(connection: AsyncConnection, analysis: str, limit: int) -> list[int]:
     """Ended runs without a report of this analysis, newest first."""
     current = select(reports.c.run_id).where(reports.c.analysis == analysis)
-    found = select(runs.c.id).where(runs.c.state.in_(FINAL), runs.c.id.not_in(current)).order_by(runs.c.id.desc()).limit(limit)
+    found = select(runs.c.id).where(runs.c.state.in_(FINAL), runs.c.id.not_in(current), ~gone(runs.c.id)).order_by(runs.c.id.desc()).limit(limit)
     return list(await connection.scalars(found))
 
 

@@ -15,7 +15,9 @@ OutcomeFilter = Literal["pays", "does not pay", "cannot tell", "refused"]
 
 
 class RunSummary(Value):
-    """A run without its numbers but the two that are never shown one without the other. They are None until the run has a report."""
+    """A run without its numbers but the two that are never shown one without the other. They are None until the run has a report.
+
+    `facts_deleted_at`: from then on its report is kept as it was and not computed anew."""
 
     id: int
     state: RunState
@@ -32,6 +34,7 @@ class RunSummary(Value):
     retry_makes_sense: bool | None = None
     outcome: str | None = None
     refused: bool = False
+    facts_deleted_at: datetime | None = None
     speedup: Cell | None = None
     acceptance: Cell | None = None
 

@@ -1,6 +1,7 @@
 """What can be done with runs: submit, look, cancel, report."""
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -16,7 +17,7 @@ from app.domain.estimate import Absent, Figure, Refusal
 from app.domain.facts import ProgressFact
 from app.domain.spec import RunSpec
 from app.domain.status import FINAL, RunState
-from app.errors import Conflict, DatabaseUnavailable, NotFound, TooMany, did_you_mean
+from app.errors import AppError, Conflict, DatabaseUnavailable, NotFound, TooMany, did_you_mean
 from app.metrics.catalogue import METRICS
 from app.queue import leases
 from app.reports.build import build
@@ -50,6 +51,12 @@ class AlreadyEnded(Conflict):
 
 class NotFinished(Conflict):
     """This run has no figures yet"""
+
+
+class FactsGone(AppError):
+    """The raw facts of this run were deleted"""
+
+    status = 410
 
 
 class FigureRefused(Conflict):
@@ -164,14 +171,19 @@ class Runs(Seen):
     # --- reports and figures ------------------------------------------------------------------------------------------------------------
 
     async def record(self, run: int) -> RunRecord:
+        """Raises NoSuchRun, FactsGone."""
         async with self._about(run) as connection:
+            gone = await records.forgotten_at(connection, run)
+            if gone is not None:
+                said = f"The raw facts of run {run} were deleted on {gone:%Y-%m-%d}; its report is kept. Repeat the run to have them again."
+                raise FactsGone(said, run=run)
             found = await records.record(connection, self.view, run)
             if found is None:
                 raise await self._missing(connection, run)
         return found
 
     async def report(self, run: int) -> Report:
-        """The report of this very analysis: kept once the run has ended, computed anew until then."""
+        """The report of this very analysis: kept once the run has ended, computed anew until then. Of a run whose facts are gone the last one."""
         async with self._about(run) as connection:
             kept = await records.cached(connection, run, analysis())
         if kept is not None:
@@ -195,12 +207,13 @@ class Runs(Seen):
                 kin = await records.settled_kin(connection, run, analysis())
             for other in kin:
                 # The last run of a campaign to end decides how large the family is that every other one of it is weighed in.
-                await self._rebuild(other)
+                with contextlib.suppress(FactsGone):
+                    await self._rebuild(other)
         except DatabaseUnavailable:
             raise
         except Exception:
             self._unreportable.add(run)
-            logger.exception("the report of run %s could not be computed", run)
+            logger.exception("the report of run %s could not be computed", run, extra={"run": run})
 
     async def prepare_reports(self, limit: int = 5) -> None:
         """Reports that are missing or come from another analysis, a few at a time."""
@@ -259,7 +272,8 @@ def summary_of(row: Row[Any], known: Sequence[KnownRunner]) -> RunSummary:
         id=row.id, state=RunState(row.state), spec=spec, created_at=row.created_at, started_at=row.started_at, finished_at=row.finished_at,
         attempt=row.attempt, runner=row.runner, progress=ProgressFact.model_validate(row.progress) if row.progress else None,
         queue_position=row.queue_position, waiting=why_waits(spec, known) if queued else None, failure=row.failure,
-        retry_makes_sense=row.retry_makes_sense, outcome=row.outcome, refused=bool(row.refused), speedup=row.speedup, acceptance=row.acceptance,
+        retry_makes_sense=row.retry_makes_sense, outcome=row.outcome, refused=bool(row.refused), facts_deleted_at=row.facts_deleted_at,
+        speedup=row.speedup, acceptance=row.acceptance,
     )  # fmt: skip
 
 

@@ -12,6 +12,7 @@ from app.queue.labels import queue_of
 from app.runs.schemas import EventOut, RunFilter
 from app.storage.fact_tables import reports
 from app.storage.journal import append
+from app.storage.retention_tables import forgotten
 from app.storage.tables import attempts, events, idempotency_keys, runners, runs
 from app.storage.view import View
 
@@ -85,9 +86,10 @@ def _summaries() -> Select[Any]:
     ahead = select(func.count()).where(line.c.state == RunState.QUEUED, line.c.job_id <= runs.c.job_id).scalar_subquery()
     at = attempts.join(runners, runners.c.id == attempts.c.runner_id)
     runner = select(runners.c.name).select_from(at).where(attempts.c.run_id == runs.c.id, attempts.c.number == runs.c.attempt).scalar_subquery()
+    deleted = select(forgotten.c.at).where(forgotten.c.run_id == runs.c.id).scalar_subquery()
     position = case((runs.c.state == RunState.QUEUED, ahead))
     shown = (reports.c.outcome, reports.c.refused, reports.c.speedup, reports.c.acceptance)
-    return select(runs, runner.label("runner"), position.label("queue_position"), *shown).select_from(_joined())
+    return select(runs, runner.label("runner"), deleted.label("facts_deleted_at"), position.label("queue_position"), *shown).select_from(_joined())
 
 
 def _joined() -> Any:

@@ -4,6 +4,7 @@ from importlib.resources import files
 
 from alembic import command
 from alembic.config import Config
+from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, text
 
 from app.storage.database import Database
@@ -11,9 +12,24 @@ from app.storage.database import Database
 LOCK = 0x62657A6D
 
 
-def configuration(connection: Connection) -> Config:
+def _scripts() -> Config:
     config = Config()
     config.set_main_option("script_location", str(files("migrations")))
+    return config
+
+
+def head() -> str:
+    """The last migration that there is."""
+    return str(ScriptDirectory.from_config(_scripts()).get_current_head())
+
+
+def known() -> frozenset[str]:
+    """All migrations that there are."""
+    return frozenset(script.revision for script in ScriptDirectory.from_config(_scripts()).walk_revisions())
+
+
+def configuration(connection: Connection) -> Config:
+    config = _scripts()
     config.attributes["connection"] = connection
     return config
 

@@ -14,13 +14,16 @@ CHANNELS = {"bezmen_events": "run", "procrastinate_any_queue_v1": "queue"}
 
 
 class Notifications:
-    """`wait` returns at the next message of a topic (`queue`, `run:41`), at its timeout, or at once when the process is stopping."""
+    """`wait` returns at the next message of a topic (`queue`, `run:41`), at its timeout, or at once when the process is stopping.
+
+    `listening` is false while there is no connection: whoever waits then comes back at the timeout alone."""
 
     def __init__(self, url: URL) -> None:
         self._conninfo = url.set(drivername="postgresql").render_as_string(hide_password=False)
         self._waiting: dict[str, set[asyncio.Future[None]]] = {}
         self._task: asyncio.Task[None] | None = None
         self.stopping = asyncio.Event()
+        self.listening = False
 
     async def start(self) -> None:
         self._task = asyncio.create_task(self._listen())
@@ -63,6 +66,7 @@ class Notifications:
                 async with await psycopg.AsyncConnection.connect(self._conninfo, autocommit=True, connect_timeout=10) as connection:
                     for channel in CHANNELS:
                         await connection.execute(f"LISTEN {channel}")
+                    self.listening = True
                     async for message in connection.notifies():
                         kind = CHANNELS[message.channel]
                         self._wake(f"run:{message.payload}" if kind == "run" else kind)
@@ -71,4 +75,6 @@ class Notifications:
                             self._wake("queue")
             except psycopg.OperationalError as error:
                 logger.warning("the database went away, listening again in a second: %s", error)
+            finally:
+                self.listening = False
             await asyncio.sleep(1)

@@ -124,7 +124,7 @@ class Suites(Seen):
             return await self._select(connection, row, spec)
         except SuiteError as error:
             # It was checked at submission; the runner then says that it has no such suite, and the line behind goes on.
-            logger.error("run %s cannot be given its prompts: %s", run, error)
+            logger.error("run %s cannot be given its prompts: %s", run, error, extra={"run": run})
             return None
 
     async def of_run(self, connection: AsyncConnection, run: int) -> OfferedSuite | None:
