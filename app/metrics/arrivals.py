@@ -20,6 +20,7 @@ from app.statistics.student import quantile
 # A mean growth by less than one request is none; more is growth where chance alone gives it once in twenty times.
 LEAST_RISE, ONE_SIDED = 1.0, 0.90
 MOST_UNFINISHED = 0.10
+FEWEST_WAITED, FEWEST_ADMITTED = 3, 8
 TRIAL_COLUMNS = ["arm", "trial", "block", "order", "work", "requests", "p50", "p95", "rise", "why"]
 
 
@@ -188,11 +189,12 @@ def capacity(frames: Frames, arm: str) -> tuple[float | None, int]:
 
 
 def served_at_most(frames: Frames, arm: str) -> float | None:
-    """The upper end of `capacity`: one-sided, t on the log over the trials in which somebody waited; None where those are fewer than four. Of a
-    single trial a few gaps say little: one that waits for the longest of many requests is no rate."""
-    logs = np.log([n / seconds for n, seconds in _waited_gaps(frames, arm) if seconds > 0])
-    if len(logs) < FEWEST_TRIAL_PAIRS:
+    """The upper end of `capacity`: one-sided, t on the log over the trials in which somebody waited. None where those, or the admissions in them,
+    are too few: one wait for the longest of many requests is no rate."""
+    gaps = [(n, seconds) for n, seconds in _waited_gaps(frames, arm) if seconds > 0]
+    if len(gaps) < FEWEST_WAITED or sum(n for n, _ in gaps) < FEWEST_ADMITTED:
         return None
+    logs = np.log([n / seconds for n, seconds in gaps])
     return float(np.exp(logs.mean() + quantile(ONE_SIDED, len(logs) - 1) * logs.std(ddof=1) / len(logs) ** 0.5))
 
 

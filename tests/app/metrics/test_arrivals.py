@@ -92,13 +92,13 @@ def test_a_bearable_load_is_seldom_called_unstable() -> None:
     assert wrong <= 5
 
 
-@pytest.mark.parametrize(("share", "most", "least"), [(0.6, 3, 0), (1.8, 40, 30)])
-def test_a_few_arrivals_show_an_overload_by_what_is_served(share: float, most: int, least: int) -> None:
+@pytest.mark.parametrize(("share", "passes", "most", "least"), [(0.6, 8, 3, 0), (1.8, 8, 40, 30), (0.8, 4, 4, 0), (2.0, 4, 40, 32)])
+def test_a_few_arrivals_show_an_overload_by_what_is_served(share: float, passes: int, most: int, least: int) -> None:
     """Trials of 8 requests end before a queue has grown. Catches 4 arrivals a second called bearable for an arm that serves 2.4, and the other error."""
     told = 0
     for run in range(40):
         requests, trials = [], []
-        for trial in range(8):
+        for trial in range(passes):
             rng = np.random.default_rng([run, trial])
             planned = np.cumsum(rng.exponential(1.0, 8)).tolist()
             requests += constant("plain", planned, 2 * share * float(rng.uniform(0.9, 1.1)), trial=trial, slots=2)
