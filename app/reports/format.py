@@ -200,8 +200,8 @@ def say(sentence: Sentence, locale: str = "en") -> str:
 _LANGUAGE_IN = {"ru": "русском", "en": "английском", "de": "немецком", "fr": "французском", "es": "испанском", "uk": "украинском"}
 
 
-# Placeholders whose values are words of ours, not somebody's text.
-_OURS = {"gate", "field", "arm"}
+# Placeholders whose values are words of ours that fit into any sentence as they are.
+_OURS = {"gate"}
 
 
 def _value(name: str, value: str | int | Quantity, locale: str) -> str:
@@ -209,6 +209,8 @@ def _value(name: str, value: str | int | Quantity, locale: str) -> str:
         return quantity(value, locale)
     if isinstance(value, int):
         return counted(value, name, locale) if name in _NOUNS else decimal(value, 0, locale)
+    if name in _OURS:
+        return gettext(value, locale)
     return language_name(value, locale) if name == "language" or name.endswith("_language") else value
 
 

@@ -119,3 +119,11 @@ def test_dates_and_durations() -> None:
     assert duration(252).replace(NB, " ") == "4 min 12 s"
     assert duration(252, "ru").replace(NB, " ") == "4 мин 12 с"
     assert duration(0).replace(NB, " ") == "0 s"
+
+
+def test_a_gate_is_named_in_the_readers_language() -> None:
+    """Catches an English word inside a Russian sentence."""
+    sentence = plain("Run %(run)s (%(language)s, %(drafter)s) is refused by the gate “%(gate)s”, so nothing is contrasted with it.",
+                     run=3, language="ru", drafter="ngram", gate="unknown language")  # fmt: skip
+    assert "unknown" in say(sentence)
+    assert "unknown" not in say(sentence, "ru")
