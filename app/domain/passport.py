@@ -68,7 +68,19 @@ def issue(spec: RunSpec, seen: PreflightFact, machine: EnvironmentFact, answers:
         | {"drafter_tokenizer": seen.drafter_tokenizer or seen.tokenizer}
         | {
             name: getattr(spec, name)
-            for name in ("drafter", "controller", "language", "sampling", "verifier", "stop", "ignore_eos", "max_new_tokens", "load", "engine", "compile")
+            for name in (
+                "drafter",
+                "controller",
+                "language",
+                "sampling",
+                "verifier",
+                "stop",
+                "ignore_eos",
+                "max_new_tokens",
+                "load",
+                "engine",
+                "compile",
+            )
         },
         suite=spec.suite.id,
         answer_language=answers,

@@ -106,7 +106,7 @@ def stability(frames: Frames, arm: str) -> Stability | None:
 
 def _why_overloaded(arm: str, served: float, rate: float) -> Sentence:
     return plain(
-        "Unstable: %(rate)s arrive, and the %(arm)s arm serves at most %(served)s while requests wait; its latency depends on how long a trial lasts.",
+        "Unstable: %(rate)s arrive, and the %(arm)s arm serves at most %(served)s while some wait; its latency depends on how long a trial lasts.",
         arm=arm,
         rate=Quantity(kind="asked_rate", value=rate),
         served=Quantity(kind="asked_rate", value=served),

@@ -38,7 +38,9 @@ def _named(spec: RunSpec, offers: Sequence[Offer]) -> Iterator[Field]:
     if spec.engine not in engines:
         yield _field(did_you_mean("engine", spec.engine, engines), "engine")
     if spec.compile and not any(offer.compiles for offer in offers):
-        yield _field("no runner can compile: that needs a C++ compiler and the header files of Python there; install them, or leave it out", "compile")
+        yield _field(
+            "no runner can compile: that needs a C++ compiler and the header files of Python there; install them, or leave it out", "compile"
+        )
     yield from _part("drafter", spec.drafter, [part for offer in offers for part in offer.drafters])
     yield from _part("controller", spec.controller, [part for offer in offers for part in offer.controllers])
     yield from _part("verifier", spec.verifier, [part for offer in offers for part in offer.verifiers])

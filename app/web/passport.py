@@ -108,7 +108,8 @@ def full(report: Report, locale: str) -> list[tuple[str, list[Row]]]:
             row("verification in one batched forward", p.batched_verification),
         ]),
         (word("Where"), [
-            row("engine", f"{p.engine} {p.engine_version}"), row("forwards", word("compiled") if p.compile else word("eager")), row("hardware", p.hardware), row("hardware digest", p.hardware_digest, True),
+            row("engine", f"{p.engine} {p.engine_version}"), row("forwards", word("compiled") if p.compile else word("eager")),
+            row("hardware", p.hardware), row("hardware digest", p.hardware_digest, True),
         ]),
         (word("Definition"), [row("definitions of figures", p.definition), row("interval level", number("share", 0.95, locale=locale).value)]),
     ]  # fmt: skip

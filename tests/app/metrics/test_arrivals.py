@@ -94,7 +94,7 @@ def test_a_bearable_load_is_seldom_called_unstable() -> None:
 
 @pytest.mark.parametrize(("share", "passes", "most", "least"), [(0.6, 8, 3, 0), (1.8, 8, 40, 30), (0.8, 4, 4, 0), (2.0, 4, 40, 32)])
 def test_a_few_arrivals_show_an_overload_by_what_is_served(share: float, passes: int, most: int, least: int) -> None:
-    """Trials of 8 requests end before a queue has grown. Catches 4 arrivals a second called bearable for an arm that serves 2.4, and the other error."""
+    """Trials of 8 requests end before a queue has grown. Catches 4 arrivals a second called bearable where 2.4 are served, and the other error."""
     told = 0
     for run in range(40):
         requests, trials = [], []

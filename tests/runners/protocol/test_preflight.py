@@ -7,6 +7,8 @@ from types import SimpleNamespace
 import pytest
 import torch
 
+from app.domain.spec import SuiteChoice
+from app.domain.suite import selection
 from runners.models.load import Located
 from runners.parts import choose
 from runners.protocol.preflight import Ready, Unmeasurable, check_arrivals
@@ -23,15 +25,13 @@ def test_it_tells_whether_draft_lengths_follow_the_clock(controller: str, params
     """Catches a report that takes one trial's counts for all where each trial counts differently."""
     (tmp_path / "config.json").write_text(json.dumps({"max_position_embeddings": 512}))
     asked = spec("ngram", controller=controller, **params)
-    prompts = suite.load("parallel-v1").prompts[:2]
     ready = Ready(
         spec=asked,
         chosen=choose(asked),
         located=Located(tmp_path, "tiny", None, None, None),
         tokenizer=SimpleNamespace(chat_template=None),
         identity=preflight_fact().tokenizer,
-        suite=suite.load("parallel-v1"),
-        prompts=prompts,
+        suite=selection(suite.load("parallel-v1"), "en", SuiteChoice(id="parallel-v1", limit=2)),
         requests=[],
         dtype=torch.float32,
         context=512,
