@@ -1,5 +1,6 @@
 """Whether the service should be sent requests now."""
 
+import asyncio
 from functools import cache
 
 from app.errors import AppError
@@ -27,8 +28,9 @@ async def ready(database: Database, notifications: Notifications) -> str:
         raise _not("The service is stopping.")
     async with database.transaction() as connection:
         found = await store.schema_version(connection)
-    if found != newest():
-        raise _not(f"The database has schema {found or 'none'}, this service needs {newest()}. Start the service anew, or upgrade it.")
+    needed = await asyncio.to_thread(newest)
+    if found != needed:
+        raise _not(f"The database has schema {found or 'none'}, this service needs {needed}. Start the service anew, or upgrade it.")
     if not notifications.listening:
         raise _not("The service does not hear of the queue; it connects to the database anew in a second.")
     return found
