@@ -22,16 +22,16 @@ PATIENCE = 240.0
 class Site:
     """One service and any number of runners, as processes of their own."""
 
-    def __init__(self, data: Path, cache: Path) -> None:
+    def __init__(self, data: Path, cache: Path, **over: str) -> None:
         self.data, self.cache = data, cache
         self.environment = os.environ | {
             "BEZMEN_DATA": str(data), "BEZMEN_PORT": "0", "BEZMEN_LEASE_SECONDS": "12", "BEZMEN_BEAT_SECONDS": "2",
-        }  # fmt: skip
+        } | over  # fmt: skip
         self.environment.pop("BEZMEN_URL", None)
         self.environment.pop("BEZMEN_TOKEN", None)
         self._processes: list[subprocess.Popen[str]] = []
         self.service = self._start("serve")
-        self.url = self._ready()
+        self.url = self._ready("serve-0.log")
         self.http = httpx.Client(base_url=self.url, timeout=30, headers={"Authorization": f"Bearer {(data / 'admin.token').read_text().strip()}"})
 
     def _start(self, *arguments: str) -> subprocess.Popen[str]:
@@ -43,14 +43,24 @@ class Site:
         self._processes.append(process)
         return process
 
-    def _ready(self) -> str:
+    def _ready(self, name: str) -> str:
+        log = self.data / name
         deadline = time.monotonic() + 90
         while time.monotonic() < deadline:
-            for line in (self.data / "serve-0.log").read_text().splitlines():
+            for line in log.read_text().splitlines():
                 if line.startswith("ready "):
                     return line.removeprefix("ready ")
             time.sleep(0.1)
-        raise AssertionError((self.data / "serve-0.log").read_text())
+        raise AssertionError(log.read_text())
+
+    def restart_killed(self) -> None:
+        """Kills the service without a word and starts it again at the same address; its database lives on."""
+        self.service.kill()
+        self.service.wait()
+        self.environment["BEZMEN_PORT"] = self.url.rsplit(":", 1)[1].strip("/")
+        name = f"serve-{len(self._processes)}.log"
+        self.service = self._start("serve")
+        assert self._ready(name) == self.url
 
     def runner(self) -> subprocess.Popen[str]:
         """A runner that shares the models converted once for this test session."""
