@@ -324,6 +324,6 @@ class Lives(RuleBasedStateMachine):
 def test_whatever_happens_the_books_agree(house: House) -> None:
     """Catches two results of a run, an attempt that goes backwards, an end that is left, two live attempts, and a campaign that counts twice."""
     bounded = settings(
-        max_examples=30, stateful_step_count=30, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
+        max_examples=20, stateful_step_count=30, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
     )
     run_state_machine_as_test(lambda: Lives(house), settings=bounded)
