@@ -37,6 +37,9 @@ class Product(Value):
 
     @model_validator(mode="after")
     def _fields_are_said_once(self) -> Self:
+        for outer in ("model", "sampling"):
+            if not isinstance(self.each.get(outer, {}), dict):
+                raise ValueError(f"each.{outer} is an object of fields, as a run has it")
         multiplied = ["drafter", "language", *(name for name, axis in self._axes().items() if axis is not None)]
         twice = [name for name in multiplied if _holds(self.each, name)]
         if twice:

@@ -1,5 +1,6 @@
 """What is asked of a run by a build, and what it is told."""
 
+from itertools import product
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
@@ -24,6 +25,11 @@ class Bound(Value):
     part: Part = {}
     min: float | None = None
     max: float | None = None
+
+    @property
+    def about(self) -> tuple[str, tuple[tuple[str, str], ...]]:
+        """Which number it bounds."""
+        return self.figure, tuple(sorted(self.part.items()))
 
     @model_validator(mode="after")
     def _one_side(self) -> Self:
@@ -57,6 +63,9 @@ class GateIn(Value):
     def _asks_something(self) -> Self:
         if not self.bounds and self.verdict is None and self.baseline is None:
             raise ValueError("a gate asks something: give bounds, a verdict or a baseline")
+        for low, high in product(self.bounds, repeat=2):
+            if low.about == high.about and low.min is not None and high.max is not None and low.min > high.max:
+                raise ValueError(f"no {low.figure} is both at least {low.min:g} and at most {high.max:g}")
         if self.tolerances and self.baseline is None:
             raise ValueError("tolerances are towards a baseline; name its run")
         if self.baseline in (self.run, self.repeat) and self.baseline is not None:

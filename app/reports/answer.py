@@ -141,7 +141,18 @@ def _both(reports: Sequence[Report], axis: Axis, accepted: Contrast, speed: Cont
             "It pays in neither run. The first's speed-up is %(speedup)s of the second's; acceptance differs by %(difference)s, over %(pairs)s.",
             **values,
         )
-    side = _side_of(speed, 1.0)
+    side, outcomes = _side_of(speed, 1.0), [report.verdict.outcome for report in reports[:2]]
+    if side > 0 and outcomes == ["pays", "does not pay"]:
+        return plain(
+            "It pays, and the other does not. Its speed-up is %(speedup)s of the other's; acceptance differs by %(difference)s, over %(pairs)s.",
+            **values,
+        )
+    if side > 0 and outcomes[1] != "pays":
+        return plain(
+            "It is faster. Its speed-up is %(speedup)s of the other's, of which it is not known that it pays; acceptance differs by %(difference)s, "
+            "over %(pairs)s.",
+            **values,
+        )
     if side < 0:
         return plain("No. Its speed-up is %(speedup)s of the other's; acceptance differs by %(difference)s, over %(pairs)s.", **values)
     if side > 0:

@@ -1,6 +1,6 @@
 """Every page, one file each."""
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter, Depends, Request
 from fastapi.responses import RedirectResponse
 
 from app.access.principal import Needs, Reader, anyone, own_form
@@ -17,5 +17,5 @@ for part in (runs, campaigns, submit, run, compare, suites, languages, landscape
 
 
 @router.get("/")
-async def home(_: Reader) -> RedirectResponse:
-    return RedirectResponse("/runs")
+async def home(_: Reader, request: Request) -> RedirectResponse:
+    return RedirectResponse("/runs" + (f"?{request.url.query}" if request.url.query else ""))

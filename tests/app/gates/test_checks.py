@@ -129,6 +129,7 @@ def test_a_bound_that_cannot_be_meant(bound: dict[str, object], said: str) -> No
         {"run": 2},
         {"run": 2, "bounds": [{"figure": "headline"}]},
         {"run": 2, "bounds": [{"figure": "headline", "min": 1, "max": 2}]},
+        {"run": 2, "bounds": [{"figure": "headline", "min": 1.0}, {"figure": "headline", "max": 0.5}]},
         {"run": 2, "baseline": 2},
         {"run": 2, "verdict": "pays", "tolerances": [{"figure": "headline", "within": 0.1}]},
         {"run": 2, "verdict": "pays", "repeat": 1},

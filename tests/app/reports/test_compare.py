@@ -44,6 +44,15 @@ def test_russian_against_english() -> None:
     assert accepted.high < 0
 
 
+def test_better_than_what_does_not_pay_is_no_yes() -> None:
+    """Catches `yes, and better` of a drafter that pays in one language alone: the other language would read as paying too."""
+    slow = record(run=3, language="ru", prompts=12, acceptance=0.05)
+    found = compare([EN, slow])
+    assert [report.verdict.outcome for report in found.reports] == ["pays", "does not pay"]
+    assert say(found.answer).startswith("It pays, and the other does not. Its speed-up is ")
+    assert say(compare([slow, EN]).answer).startswith("No. ")
+
+
 def test_the_difference_is_over_parallel_pairs() -> None:
     """A prompt without a twin is in its own figure and in no contrast: pairs are by the parallel id, not by place."""
     lonely = tuple(fact.model_copy(update={"parallel": None}) if fact.prompt == "ru-12" else fact for fact in RU.requests)
