@@ -7,7 +7,7 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from app.access.principal import Reader, Submitter
 from app.errors import AppError, Conflict
 from app.runners_registry.service import Registry, registry_service
-from app.suites.schemas import Id, PromptPage, SuiteOut, UploadOut
+from app.suites.schemas import PromptPage, SuiteOut, UploadOut, UploadQuery
 from app.suites.service import Suites, merged, suites_service
 
 router = APIRouter(prefix="/api/v1/suites", tags=["suites"])
@@ -42,14 +42,13 @@ async def upload(
     response: Response,
     principal: Submitter,
     suites: Service,
-    id: Annotated[Id, Query(description="A name and a version, such as mine-v1.")],
-    private: Annotated[bool, Query(description="Whether its text goes to nobody but the runner that measures with it.")] = False,
+    asked: Annotated[UploadQuery, Query()],
 ) -> UploadOut:
     """JSON lines, one prompt a line: id, parallel, language, profile, answer, text. Every wrong line is named, 20 at most."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind not in LINES:
         raise NoLines(f"Send the lines of the suite as the body, with Content-Type: {LINES[0]}.")
-    made, created = await suites.upload(id, await request.body(), private=private, principal=principal)
+    made, created = await suites.upload(asked.id, await request.body(), private=asked.private, principal=principal)
     response.status_code = 201 if created else 200
     response.headers["Location"] = f"/api/v1/suites/{made.id}"
     return made

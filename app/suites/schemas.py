@@ -51,3 +51,10 @@ class PromptPage(Value):
 
 
 Id = Annotated[str, Field(max_length=128)]
+
+
+class UploadQuery(Value):
+    """Strict, like every body: a misspelt `private` must not make a suite public."""
+
+    id: Annotated[Id, Field(description="A name and a version, such as mine-v1.")]
+    private: Annotated[bool, Field(description="Whether its text goes to nobody but the runner that measures with it.")] = False

@@ -84,6 +84,13 @@ async def test_an_id_without_a_version_is_refused(service: Service, id: str) -> 
     assert answer.json()["errors"][0]["parameter"] == "id"
 
 
+async def test_a_misspelt_parameter_is_refused(service: Service) -> None:
+    """Catches private prompts that are published because of a slip of the pen."""
+    answer = await service.client.post("/api/v1/suites?id=mine-v1&prvate=true", content=PAIRS, headers=service.admin | JSONL)
+    assert (answer.status_code, answer.json()["errors"][0]["parameter"]) == (422, "prvate")
+    assert (await service.get("/api/v1/suites")).json() == []
+
+
 async def test_bounds_and_kinds(service: Service) -> None:
     """Catches a limit below the promised 8 MiB, none at all, and a form of a browser taken for lines."""
     large = content(*(line(f"p{n}", text="x" * 32_000) for n in range(255)))
