@@ -12,7 +12,8 @@ WITHDRAWN = "withdrawn"
 
 
 class Desk:
-    """`stopped` ends all runs; a file named `withdrawn` in a run's own folder ends that one. Of a `private` suite no answer is written down."""
+    """`stopped` ends all runs; a file named `withdrawn` in a run's own folder ends that one. Of a `private` suite no answer and
+    no words of an error are written down."""
 
     def __init__(self, folder: Path, runs: int, stopped: Callable[[], bool], *, private: bool = False) -> None:
         self._stopped, self._private = stopped, private
@@ -43,7 +44,8 @@ class Desk:
         if run in self._spools:
             spool = self._spools.pop(run)
             withdrawn = (self._folders[run] / WITHDRAWN).exists()
-            spool.write(FinishFact(outcome="cancelled", code="cancelled", reason="The run was cancelled.") if withdrawn else fact)
+            last = FinishFact(outcome="cancelled", code="cancelled", reason="The run was cancelled.") if withdrawn else fact
+            spool.write(withhold(last) if self._private else last)
             spool.close()
 
     def end_all(self, fact: FinishFact) -> None:

@@ -23,7 +23,7 @@ from app.domain.lease import MOST_TOGETHER, Lease
 from app.domain.protocol import PROTOCOL
 from app.domain.spec import RunSpec
 from app.domain.status import AttemptState
-from app.domain.withheld import revealed
+from app.domain.withheld import REASON, revealed, withhold
 from app.errors import Conflict, InvalidInput, TooMany, Unauthenticated, pointer
 from app.operations.meters import Meters
 from app.queue import labels, leases
@@ -213,7 +213,8 @@ class Attempts:
             return
         spec, offer = await store.spec_of(connection, held.run), await self._registry.offer_of(connection, held.runner_id)
         suite, private = await self._suites.of_run(connection, held.run), await self._suites.is_private(connection, held.run)
-        offer = with_suites(offer, [suite] if suite else ())
+        if suite is not None:
+            offer = offer.model_copy(update={"suites": (suite,)})
         wrong = [(f"/facts/{place}/{field}", said) for place, fact in named for field, said in disagreements(fact, spec, offer, private=private)]
         if wrong:
             fields = [{"pointer": at, "detail": said} for at, said in wrong]
@@ -233,8 +234,9 @@ class Attempts:
 
     async def finish(self, attempt: int, body: FinishIn) -> StateOut:
         """Ends the run as its runner says. The same word twice is one word; another one is refused."""
-        said = body.finish.model_dump(mode="json")
         async with self._held(attempt) as (connection, held):
+            finish = withhold(body.finish) if await self._suites.is_private(connection, held.run) else body.finish
+            said = finish.model_dump(mode="json")
             if held.finish is not None:
                 if held.finish != said or held.finish_batches != body.batches:
                     raise Conflict(f"Attempt {held.number} of run {held.run} has already finished with another word.")
@@ -244,14 +246,15 @@ class Attempts:
             self._require_live(held)
             if body.finish.outcome == "succeeded":
                 await self._require_complete(connection, held, body)
-            await leases.end(connection, held, AttemptState(body.finish.outcome), said, body.batches, **_ending(body.finish))
+            await leases.end(connection, held, AttemptState(body.finish.outcome), said, body.batches, **_ending(finish))
         return StateOut(run=held.run, state=body.finish.outcome)
 
     async def release(self, attempt: int, reason: str) -> StateOut:
         """Gives the run back at once, as when a runner is told to stop."""
         async with self._held(attempt) as (connection, held):
             self._require_live(held)
-            await leases.lose(connection, held, "released", reason)
+            private = await self._suites.is_private(connection, held.run)
+            await leases.lose(connection, held, "released", REASON if private else reason)
             after = await leases.hold(connection, attempt)
         assert after is not None
         return StateOut(run=after.run, state=after.run_state)

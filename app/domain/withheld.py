@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import TypeVar
 
-from app.domain.facts import AnyFact, RequestFact
+from app.domain.facts import AnyFact, FinishFact, RequestFact
 from app.domain.observations import DivergenceFact
 
 F = TypeVar("F", bound=AnyFact)
@@ -11,8 +11,14 @@ ANSWER = ("output_ids", "output_text")
 PARTING = ("plain_token", "speculative_token", "plain_text", "speculative_text")
 
 
+# An error may quote what was being read or answered.
+REASON = "The suite is private, so the runner's own words are withheld; the code says what kind of end it was."
+
+
 def withhold(fact: F) -> F:
-    """The same fact without a token or a word of an answer; digests and counts stay."""
+    """The same fact without a token or a word of an answer, and an end without words of its own; digests, counts and codes stay."""
+    if isinstance(fact, FinishFact):
+        return fact.model_copy(update={"reason": REASON if fact.outcome == "failed" else ""})
     if isinstance(fact, RequestFact):
         return fact.model_copy(update=dict.fromkeys(ANSWER))
     if isinstance(fact, DivergenceFact):

@@ -8,6 +8,7 @@ from app.domain.facts import RequestFact, TrialFact
 from app.domain.passport import Passport, issue
 from app.domain.sentence import Quantity, Sentence, plain
 from app.domain.status import FINAL, RunState
+from app.domain.withheld import REASON
 from app.metrics.frame import Frames
 from app.reports import gates, headline
 from app.reports.answers import judged, shares_by_language
@@ -193,6 +194,8 @@ def _unfinished(record: RunRecord) -> Sentence | None:
         return None
     if record.state == RunState.FAILED:
         reason = record.finish.reason if record.finish else ""
+        if reason == REASON:
+            return plain(REASON)
         return plain("The run failed: %(reason)s", reason=reason) if reason else plain("The run failed before it could say why.")
     if record.state == RunState.CANCELLED:
         return plain("The run was cancelled.")

@@ -85,9 +85,12 @@ ELSEWHERE = (
 )  # fmt: skip
 WAITING = (
     mark("No runner offers this model. The run waits; `bezmen runner` starts one."),
+    mark("A runner has other prompts under the name of this uploaded suite. The run waits; cancel it, and upload the suite under another name."),
     mark("The runner that can measure this is offline. The run waits; `bezmen runner` starts one."),
     mark("The runner is busy with another run."),
 )
+# The end of a run on a private suite (app/domain/withheld.py).
+WITHHELD = mark("The suite is private, so the runner's own words are withheld; the code says what kind of end it was.")
 
 # Which speed-up it is, where several kinds stand in one column.
 SPEEDUPS: dict[str, str] = {

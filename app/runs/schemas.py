@@ -31,6 +31,7 @@ class RunSummary(Value):
     queue_position: int | None = None
     waiting: str | None = None
     failure: str | None = None
+    failure_code: str | None = None
     retry_makes_sense: bool | None = None
     outcome: str | None = None
     refused: bool = False

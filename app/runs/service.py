@@ -272,8 +272,8 @@ def summary_of(row: Row[Any], known: Sequence[KnownRunner]) -> RunSummary:
         id=row.id, state=RunState(row.state), spec=spec, created_at=row.created_at, started_at=row.started_at, finished_at=row.finished_at,
         attempt=row.attempt, runner=row.runner, progress=ProgressFact.model_validate(row.progress) if row.progress else None,
         queue_position=row.queue_position, waiting=why_waits(spec, known) if queued else None, failure=row.failure,
-        retry_makes_sense=row.retry_makes_sense, outcome=row.outcome, refused=bool(row.refused), facts_deleted_at=row.facts_deleted_at,
-        speedup=row.speedup, acceptance=row.acceptance,
+        failure_code=row.failure_code, retry_makes_sense=row.retry_makes_sense, outcome=row.outcome, refused=bool(row.refused),
+        facts_deleted_at=row.facts_deleted_at, speedup=row.speedup, acceptance=row.acceptance,
     )  # fmt: skip
 
 

@@ -9,6 +9,7 @@ import httpx
 import pytest
 
 from app.domain.suite import parse
+from app.domain.withheld import REASON
 from tests import factories
 from tests.integration.conftest import Attempt, Service, batch, bearer
 from tests.integration.test_scopes import routes
@@ -261,6 +262,39 @@ async def test_private_text_appears_nowhere(service: Service, caplog: pytest.Log
         table for table in tables if (await service.sql(f"SELECT count(*) FROM {table} t WHERE t::text LIKE :secret", secret=f"%{SECRET}%"))[0][0]
     ]
     assert found == ["prompts"]
+
+
+@pytest.mark.parametrize("end", ["finish", "release"])
+async def test_what_a_runner_says_of_a_private_end_is_withheld(service: Service, end: str) -> None:
+    """Catches a prompt that an error quotes, on pages, in answers, in the file of results, in an event or in any table; and a code lost with it."""
+    await upload(service, private=True)
+    attempt = await leased(service)
+    if end == "finish":
+        words = {"outcome": "failed", "code": "prompt_too_long", "reason": f"too long: {SECRET}"}
+        assert [(await attempt.finish(0, **words)).status_code for _ in range(2)] == [200, 200]
+    else:
+        for left in (2, 1, 0):
+            assert (await attempt.post("release", {"reason": f"stopped at {SECRET}"})).status_code == 200
+            attempt = await service.lease() if left else attempt
+    run = await service.state(attempt.run)
+    assert (run["state"], run["failure_code"]) == ("failed", "prompt_too_long" if end == "finish" else "lost")
+    assert REASON in run["failure"]
+    for path in (f"/runs/{attempt.run}", f"/api/v1/runs/{attempt.run}/report", f"/api/v1/runs/{attempt.run}/events", "/api/v1/runs", "/runs"):
+        assert SECRET not in (await service.get(path)).text, path
+    for table in ("runs", "attempts", "events"):
+        assert await service.sql(f"SELECT count(*) FROM {table} t WHERE t::text LIKE :secret", secret=f"%{SECRET}%") == [(0,)]
+    if end == "finish":
+        page = (await service.get(f"/runs/{attempt.run}?lang=ru")).text
+        answer = page.partition('id="answer"')[2].partition("</section>")[0]
+        assert ("Набор закрытый, поэтому слова исполнителя" in answer, "The suite is private" in answer) == (True, False)
+
+
+async def test_of_a_public_suite_the_reason_is_told(service: Service) -> None:
+    """Catches a failure that nobody can learn from although its suite hides nothing."""
+    await upload(service)
+    attempt = await leased(service)
+    await attempt.finish(0, outcome="failed", code="prompt_too_long", reason="Prompt 4 takes 900 tokens.")
+    assert (await service.state(attempt.run))["failure"] == "Prompt 4 takes 900 tokens."
 
 
 async def test_a_broken_rule_does_not_print_values(service: Service, caplog: pytest.LogCaptureFixture) -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from app.domain.facts import FACT
 from app.domain.observations import DivergenceFact
-from app.domain.withheld import revealed, withhold
+from app.domain.withheld import REASON, revealed, withhold
 from tests import factories
 
 PARTED = DivergenceFact(
@@ -35,6 +35,13 @@ def test_withheld_is_not_told() -> None:
     """Catches a fact that says both."""
     with pytest.raises(ValueError, match="what is withheld is not told"):
         DivergenceFact.model_validate(PARTED.model_dump() | {"withheld": True})
+
+
+@pytest.mark.parametrize(("outcome", "reason"), [("failed", REASON), ("cancelled", ""), ("succeeded", "")])
+def test_an_end_keeps_its_code_alone(outcome: str, reason: str) -> None:
+    """Catches an error's words that quote a prompt, and a code or the advice to retry that go with them."""
+    kept = withhold(factories.finish_fact(outcome=outcome, code="killed", reason="heron", retry_makes_sense=True))
+    assert (kept.outcome, kept.code, kept.retry_makes_sense, kept.reason) == (outcome, "killed", True, reason)
 
 
 def test_other_facts_are_as_they_were() -> None:
