@@ -67,6 +67,10 @@ class OfferedSuite(Value):
     prompts: Annotated[int, Field(ge=1)]
 
 
+class HandedSuite(OfferedSuite):
+    """One whose prompts come with the lease: uploaded, and no runner's own."""
+
+
 class Offer(Value):
     """Everything that one runner can do, published when it starts. `compiles`: it has what compiled forwards need.
 

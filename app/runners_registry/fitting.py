@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from app.domain.catalogue import Offer, OfferedModel, OfferedSuite, Part
+from app.domain.catalogue import HandedSuite, Offer, OfferedModel, OfferedSuite, Part
 from app.domain.language import base_of
 from app.domain.spec import Choice, ModelSource, RunSpec
 from app.errors import did_you_mean, pointer
@@ -87,6 +87,11 @@ def _suite(spec: RunSpec, offers: Sequence[Offer]) -> Iterator[Field]:
     if not named:
         yield _field(did_you_mean("suite", spec.suite.id, (suite.id for suite in offered)), "suite", "id")
         return
+    if clash(spec.suite.id, offers):
+        digests = " and ".join(sorted({suite.digest[:12] for suite in named}))
+        said = f"two suites are named {spec.suite.id} with different digests, {digests}; the uploaded one must be named otherwise"
+        yield _field(said, "suite", "id")
+        return
     profiles = {profile for suite in named for profile in suite.profiles}
     for place, profile in enumerate(spec.suite.profiles or ()):
         if profile not in profiles:
@@ -97,10 +102,15 @@ def _suite(spec: RunSpec, offers: Sequence[Offer]) -> Iterator[Field]:
 
 
 def with_suites(offer: Offer, stored: Iterable[OfferedSuite]) -> Offer:
-    """The offer of a runner that is handed the prompts of these suites; they take the place of its own of the same id."""
-    given = tuple(stored)
-    taken = {suite.id for suite in given}
-    return offer.model_copy(update={"suites": (*(suite for suite in offer.suites if suite.id not in taken), *given)})
+    """The offer of a runner that is handed the prompts of these suites. One with the id of a suite of its own and another digest stays beside
+    that, so that the two are seen to clash and neither is measured in the place of the other."""
+    own = {(suite.id, suite.digest) for suite in offer.suites}
+    return offer.model_copy(update={"suites": (*offer.suites, *(suite for suite in stored if (suite.id, suite.digest) not in own))})
+
+
+def clash(id: str, offers: Iterable[Offer]) -> bool:
+    """Whether the runner of one of these offers has a suite of this id and is handed other prompts under it."""
+    return any(len({isinstance(suite, HandedSuite) for suite in offer.suites if suite.id == id}) > 1 for offer in offers)
 
 
 def _speaks(suite: OfferedSuite, language: str) -> bool:

@@ -9,12 +9,12 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.access.principal import Principal
 from app.access.seen import Seen, Who, narrowed
-from app.domain.catalogue import Offer, OfferedModel, OfferedSuite
+from app.domain.catalogue import HandedSuite, Offer, OfferedModel, OfferedSuite
 from app.domain.spec import RunSpec
 from app.errors import Conflict, InvalidInput, NotFound, did_you_mean
 from app.queue.labels import bench_of
 from app.runners_registry import protocol, quota, store
-from app.runners_registry.fitting import NO_OFFER, labelled, merged, problems, serves, with_suites
+from app.runners_registry.fitting import NO_OFFER, clash, labelled, merged, problems, serves, with_suites
 from app.runners_registry.schemas import Catalogue, KnownRunner, RunnerOut
 from app.storage.database import Database
 from app.storage.view import View
@@ -75,7 +75,7 @@ class Registry(Seen):
             if found:
                 raise NotOffered(" ".join(_sentence(field) for field in found), fields=found)
             await self._suites.check(connection, spec, project)
-        quota.require(spec, _suites(offers), self._tokens_per_run)
+        quota.require(spec, _suites(offers, offers), self._tokens_per_run)
 
     async def groups(self, specs: Sequence[RunSpec]) -> list[RunSpec]:
         """Those of `specs` for which some runner can measure all that share their bench."""
@@ -95,21 +95,31 @@ class Registry(Seen):
             drafters=merged(part for offer in offers for part in offer.drafters),
             controllers=merged(part for offer in offers for part in offer.controllers),
             verifiers=merged(part for offer in offers for part in offer.verifiers),
-            suites=_suites(offers),
+            suites=_suites(offers, [runner.offer for runner in runners]),
             engines=sorted({name for offer in offers for name in offer.engines}),
         )
 
+    async def suites(self, id: str) -> list[OfferedSuite]:
+        """Those of this id, which is one unless runners differ."""
+        return [suite for suite in await self._offered() if suite.id == id]
+
     async def suite(self, id: str) -> OfferedSuite:
-        offered = _suites([runner.offer for runner in await self.known()])
+        offered = await self._offered()
         for suite in offered:
             if suite.id == id:
                 return suite
         raise NoSuchSuite(did_you_mean("suite", id, (suite.id for suite in offered)))
 
+    async def _offered(self) -> list[OfferedSuite]:
+        offers = [runner.offer for runner in await self.known()]
+        return _suites(offers, offers)
+
 
 def why_waits(spec: RunSpec, runners: Sequence[KnownRunner]) -> str | None:
     """Why a queued run is not being measured, when it is more than the line before it."""
     able = [runner for runner in runners if serves(spec, runner.offer)]
+    if not able and clash(spec.suite.id, (runner.offer for runner in runners)):
+        return "A runner has other prompts under the name of this uploaded suite. The run waits; cancel it, and upload the suite under another name."
     if not able:
         return "No runner offers this model. The run waits; `bezmen runner` starts one."
     fitting = [runner for runner in able if labelled(spec, runner.offer)]
@@ -143,8 +153,11 @@ def _models(offers: Iterable[Offer]) -> list[OfferedModel]:
     return list({(model.source, model.name, model.file): model for offer in offers for model in offer.models}.values())
 
 
-def _suites(offers: Iterable[Offer]) -> list[OfferedSuite]:
-    return list({suite.digest: suite for offer in offers for suite in offer.suites}.values())
+def _suites(offers: Iterable[Offer], all: Sequence[Offer]) -> list[OfferedSuite]:
+    """What these offer, without what is handed under the id of other prompts that a runner of `all` has: those stand."""
+    offered = [suite for offer in offers for suite in offer.suites]
+    hidden = {suite.id for suite in offered if clash(suite.id, all)}
+    return list({suite.digest: suite for suite in offered if suite.id not in hidden or not isinstance(suite, HandedSuite)}.values())
 
 
 def registry_service(request: Request, who: Who) -> Registry:

@@ -57,8 +57,7 @@ async def upload(
 @router.get("/{suite}")
 async def one(suite: str, _: Reader, suites: Service, runners: Runners) -> SuiteOut:
     """A suite: languages, profiles, digest, and whether its text is private."""
-    found = await suites.find(suite)
-    return found or merged([], [await runners.suite(suite)])[0]
+    return await shown(suite, suites, runners)
 
 
 @router.get("/{suite}/prompts")
@@ -71,8 +70,14 @@ async def prompts(
     limit: Annotated[int, Query(ge=1, le=500)] = 100,
 ) -> PromptPage:
     """The prompts of a suite that was uploaded. Those of a private one are refused."""
-    found = await suites.prompts(suite, after, limit)
-    if found is None:
-        offered = await runners.suite(suite)
-        raise TextElsewhere(f"Suite {offered.id} comes with the runners; its text is in their installation, not here.")
-    return found
+    found = await shown(suite, suites, runners)
+    texts = None if found.origin == "runner" else await suites.prompts(suite, after, limit)
+    if texts is None:
+        raise TextElsewhere(f"Suite {found.id} comes with the runners; its text is in their installation, not here.")
+    return texts
+
+
+async def shown(id: str, suites: Suites, runners: Registry) -> SuiteOut:
+    """Raises NoSuchSuite."""
+    stored = await suites.find(id)
+    return merged([stored], await runners.suites(id))[0] if stored else merged([], [await runners.suite(id)])[0]

@@ -9,10 +9,10 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.access.principal import Principal
 from app.access.seen import Seen, Who, narrowed
-from app.domain.catalogue import OfferedSuite
+from app.domain.catalogue import HandedSuite, OfferedSuite
 from app.domain.prompt import Fault, Prompt, SuiteError
 from app.domain.spec import RunSpec
-from app.domain.suite import SHOWN_FAULTS, Selection, Suite, named, parse, selection
+from app.domain.suite import SHIPPED, SHOWN_FAULTS, Selection, Suite, named, parse, selection
 from app.errors import AppError, Conflict, InvalidInput, TooMany
 from app.reports.format import say
 from app.storage.database import Database
@@ -145,6 +145,9 @@ def _read(id: str, content: bytes) -> tuple[Suite, list[Fault]]:
         named(id)
     except SuiteError as error:
         raise WrongSuite(f"{error}.", fields=[{"parameter": "id", "detail": str(error)}]) from error
+    if id.startswith(SHIPPED):
+        said = f"Names that start with {SHIPPED} are kept for the suites that come with Bezmen; name this one otherwise."
+        raise WrongSuite(said, fields=[{"parameter": "id", "detail": said}])
     try:
         return parse(id, content)
     except SuiteError as error:
@@ -182,8 +185,8 @@ def _of_offer(suite: OfferedSuite) -> SuiteOut:
     return SuiteOut(origin="runner", **suite.model_dump())
 
 
-def _as_offered(row: store.Found) -> OfferedSuite:
-    return OfferedSuite(
+def _as_offered(row: store.Found) -> HandedSuite:
+    return HandedSuite(
         id=row.name, version=row.version, digest=row.digest, languages=tuple(row.languages), profiles=tuple(row.profiles), prompts=row.prompts
     )
 
@@ -194,9 +197,11 @@ def _answer(suite: SuiteOut, warnings: Sequence[Fault]) -> UploadOut:
 
 
 def merged(stored: Sequence[SuiteOut], offered: Sequence[OfferedSuite]) -> list[SuiteOut]:
-    """Everything that a run may name; what is stored takes the place of what a runner offers under the same id."""
-    taken = {suite.id for suite in stored}
-    return [*(_of_offer(suite) for suite in offered if suite.id not in taken), *stored]
+    """Everything that a run may name. What is stored says more of the same prompts; where those of a runner under its id are others, these stand."""
+    brought = {suite.id: suite.digest for suite in offered if not isinstance(suite, HandedSuite)}
+    shown = [suite for suite in stored if brought.get(suite.id, suite.digest) == suite.digest]
+    taken = {suite.id for suite in shown}
+    return [*(_of_offer(suite) for suite in offered if suite.id not in taken), *shown]
 
 
 def suites_service(request: Request, who: Who) -> Suites:

@@ -133,6 +133,39 @@ async def test_what_a_runner_brings_cannot_be_replaced(service: Service) -> None
     assert (text.status_code, "installation" in text.json()["detail"]) == (409, True)
 
 
+async def test_an_uploaded_suite_never_stands_for_the_one_of_a_runner(service: Service) -> None:
+    """Catches figures of uploaded prompts under the name of a suite that a runner comes to bring only later: listed, submitted, leased."""
+    await service.offer()
+    await upload(service)
+    waiting = await service.run(suite={"id": "mine-v1"}, language="ru")
+    theirs = factories.offer().suites[0].model_copy(update={"id": "mine-v1"})
+    await service.offer(suites=(theirs,))
+    assert (await service.ask_lease()).status_code == 204
+    assert "other prompts under the name" in (await service.state(waiting))["waiting"]
+    refused = await service.submit(suite={"id": "mine-v1"}, language="ru")
+    assert (refused.status_code, refused.json()["errors"][0]["pointer"]) == (422, "/suite/id")
+    assert "two suites are named mine-v1 with different digests" in refused.json()["detail"]
+    for digests in (
+        [suite["digest"] for suite in (await service.get("/api/v1/suites")).json()],
+        [suite["digest"] for suite in (await service.get("/api/v1/catalogue")).json()["suites"]],
+        [(await service.get("/api/v1/suites/mine-v1")).json()["digest"]],
+    ):
+        assert digests == [theirs.digest]
+    assert (await service.get("/api/v1/suites/mine-v1/prompts")).status_code == 409
+    await service.offer(suites=(parse("mine-v1", PAIRS)[0].offered(),))
+    assert (await service.lease()).run == waiting
+
+
+@pytest.mark.parametrize("id", ["parallel-v1", "parallel-mine-v7"])
+async def test_names_of_suites_that_are_shipped_are_kept(service: Service, id: str) -> None:
+    """Catches an upload that takes the name of a public suite before a runner has offered it."""
+    answer = await upload(service, id=id)
+    assert (answer.status_code, answer.json()["errors"][0]["parameter"]) == (422, "id")
+    shown = await form(service, PAIRS, id=id)
+    assert (shown.status_code, "are kept for the suites that come with Bezmen" in shown.text) == (422, True)
+    assert await service.sql("SELECT count(*) FROM stored_suites") == [(0,)]
+
+
 async def test_reading_is_not_uploading(service: Service) -> None:
     assert (await upload(service, headers=await service.token("read"))).status_code == 403
 

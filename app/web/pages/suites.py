@@ -17,6 +17,7 @@ from app.reports.format import counted, decimal, say
 from app.reports.translate import gettext, language_name, ngettext
 from app.reports.words import mark
 from app.runners_registry.service import Registry, registry_service
+from app.suites.routes import shown
 from app.suites.schemas import PromptPage, SuiteOut
 from app.suites.service import Suites, WrongSuite, merged, suites_service
 from app.web.preferences import locale_of
@@ -68,7 +69,7 @@ async def upload(request: Request, principal: Submitter, suites: Service, runner
 async def suite_page(
     suite_id: str, request: Request, suites: Service, runners: Runners, after: Annotated[int, Query(ge=-1, le=2**31 - 1)] = -1
 ) -> Response:
-    found = await suites.find(suite_id) or merged([], [await runners.suite(suite_id)])[0]
+    found = await shown(suite_id, suites, runners)
     texts = None if found.private or found.origin == "runner" else await suites.prompts(suite_id, after, PAGE)
     return page(request, "suite.html", **one(found, texts, locale_of(request)))
 

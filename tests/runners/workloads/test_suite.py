@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.domain.suite import SHIPPED
 from runners.workloads.suite import Suite, SuiteError, available, load, mix, parse, select
 
 SUITE = load("parallel-v1")
@@ -20,6 +21,7 @@ def lines(*changes: dict[str, object]) -> bytes:
 def test_the_shipped_suite() -> None:
     """Catches a lost line, a lost twin or a profile that is not even."""
     assert available() == ("parallel-v1", "parallel-v2")
+    assert all(name.startswith(SHIPPED) for name in available())
     assert SUITE.languages == ("en", "ru")
     assert (len(SUITE.prompts), len({prompt.parallel for prompt in SUITE.prompts})) == (48, 24)
     for language in SUITE.languages:
