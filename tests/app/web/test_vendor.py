@@ -40,8 +40,10 @@ def test_nothing_is_loaded_from_elsewhere() -> None:
 
 
 def test_no_template_has_inline_style_or_handler() -> None:
-    """Catches what the policy of the pages would block in a browser."""
+    """Catches what the policy of the pages would block in a browser. A saved file carries everything in itself and is served as a download."""
     for path in (STATIC.parent / "templates").glob("*.html"):
+        if path.name == "standalone.html":
+            continue
         text = path.read_text()
         assert not re.search(r"<style|\sstyle=|\son[a-z]+=", text), path
         assert all("src=" in tag or "application/json" in tag for tag in re.findall(r"<script[^>]*>", text)), path
