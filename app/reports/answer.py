@@ -1,10 +1,11 @@
 """The question and the one sentence of a comparison."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from app.domain.sentence import Kind, Quantity, Sentence, plain
 from app.reports.axes import Axis, Differences
 from app.reports.report import BreakEven, Contrast, Report
+from app.statistics.verdict import Outcome
 from app.statistics.wording import quantity
 
 
@@ -141,25 +142,11 @@ def _both(reports: Sequence[Report], axis: Axis, accepted: Contrast, speed: Cont
             "It pays in neither run. The first's speed-up is %(speedup)s of the second's; acceptance differs by %(difference)s, over %(pairs)s.",
             **values,
         )
-    side, outcomes = _side_of(speed, 1.0), [report.verdict.outcome for report in reports[:2]]
-    if side > 0 and outcomes == ["pays", "does not pay"]:
-        return plain(
-            "It pays, and the other does not. Its speed-up is %(speedup)s of the other's; acceptance differs by %(difference)s, over %(pairs)s.",
-            **values,
-        )
-    if side > 0 and outcomes[1] != "pays":
-        return plain(
-            "It is faster. Its speed-up is %(speedup)s of the other's, of which it is not known that it pays; acceptance differs by %(difference)s, "
-            "over %(pairs)s.",
-            **values,
-        )
+    side = _side_of(speed, 1.0)
     if side < 0:
         return plain("No. Its speed-up is %(speedup)s of the other's; acceptance differs by %(difference)s, over %(pairs)s.", **values)
     if side > 0:
-        return plain(
-            "Yes, and better. Its speed-up is %(speedup)s of the other's; acceptance differs by %(difference)s, over %(pairs)s.",
-            **values,
-        )
+        return _better([report.verdict.outcome for report in reports[:2]], values)
     # An interval that holds no difference is no proof of equality; two decided verdicts are an answer.
     if all(report.verdict.outcome == "pays" for report in reports[:2]):
         return plain(
@@ -178,3 +165,19 @@ def _both(reports: Sequence[Report], axis: Axis, accepted: Contrast, speed: Cont
         "either may be no difference.",
         **values,
     )
+
+
+def _better(outcomes: Sequence[Outcome], values: Mapping[str, str | int | Quantity]) -> Sentence:
+    """The first is the faster one; `yes` alone would say that the second pays too."""
+    if outcomes == ["pays", "does not pay"]:
+        return plain(
+            "It pays, and the other does not. Its speed-up is %(speedup)s of the other's; acceptance differs by %(difference)s, over %(pairs)s.",
+            **values,
+        )
+    if outcomes[1] != "pays":
+        return plain(
+            "It is faster. Its speed-up is %(speedup)s of the other's, of which it is not known that it pays; acceptance differs by %(difference)s, "
+            "over %(pairs)s.",
+            **values,
+        )
+    return plain("Yes, and better. Its speed-up is %(speedup)s of the other's; acceptance differs by %(difference)s, over %(pairs)s.", **values)
