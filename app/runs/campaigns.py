@@ -131,7 +131,7 @@ class Campaigns(Seen):
         """
         principal.need("submit")
         found = await self.get(campaign)
-        lost = [run.spec for run in found.runs if run.state == RunState.CANCELLED or (run.state == RunState.FAILED and run.retry_makes_sense)]
+        lost = [run.spec for run in found.runs if run.resumable]
         if not lost:
             raise NothingToResume(f"No run of campaign {campaign} was cancelled or failed in a way that a retry could mend.")
         for spec in lost:

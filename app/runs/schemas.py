@@ -39,6 +39,11 @@ class RunSummary(Value):
     speedup: Cell | None = None
     acceptance: Cell | None = None
 
+    @property
+    def resumable(self) -> bool:
+        """Whether asking for the same once more makes sense."""
+        return self.state == RunState.CANCELLED or (self.state == RunState.FAILED and bool(self.retry_makes_sense))
+
 
 class RunFilter(Value):
     """`cursor` is the last page's `next_cursor`; runs come newest first."""

@@ -118,7 +118,7 @@ def view(found: CampaignOut, locale: str) -> dict[str, Any]:
         "rows": [row(run, locale) for run in found.runs],
         "at_work": [(run.id, run_progress.show(run, locale)) for run in found.runs if run.state in (RunState.LEASED, RunState.RUNNING)],
         "earlier": [row(run, locale) for run in found.earlier],
-        "resumable": any(run.state == RunState.CANCELLED or (run.state == RunState.FAILED and run.retry_makes_sense) for run in found.runs),
+        "resumable": any(run.resumable for run in found.runs),
         "compare": f"/compare?runs={','.join(map(str, succeeded[:8]))}" if len(succeeded) > 1 else None,
         "twin": f"/api/v1/campaigns/{found.id}",
     }
