@@ -7,9 +7,6 @@ from app.domain.lease import Lease
 from app.domain.spec import ModelSource
 from runners.child import Child
 
-# A process in which something was compiled measures nothing eager.
-Target = tuple[int, str, ModelSource, bool]
-
 
 class Keeper:
     """At most one child. Runs that belong to no campaign get one of their own, in which nothing has run before."""
@@ -17,11 +14,11 @@ class Keeper:
     def __init__(self, spool: Path) -> None:
         self._spool = spool
         self._child: Child | None = None
-        self._target: Target | None = None
+        self._target: tuple[int, tuple[str, ModelSource, bool]] | None = None
 
     def child(self, lease: Lease, *, online: bool) -> Child:
         """The child that holds this lease's target, else a new one."""
-        target = None if lease.campaign is None else (lease.campaign, lease.spec.engine, lease.spec.model, lease.spec.compile)
+        target = None if lease.campaign is None else (lease.campaign, lease.spec.target)
         if self._child is None or self._child.exit is not None or target is None or target != self._target:
             self.dismiss()
             self._child = Child(self._spool / f"child-{time.time_ns()}", online=online)

@@ -5,7 +5,8 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
-from app.campaigns.product import MOST, Product, specs_of
+from app.campaigns.product import Product, specs_of
+from app.domain.multiply import MOST_RUNS
 from app.domain.spec import RunSpec, Text
 from app.domain.value import Value
 from app.runs.schemas import RunSummary
@@ -15,7 +16,7 @@ class CampaignIn(Value):
     """Runs to be measured and weighed together, one by one or as a product: a family, in which `pays` is adjusted for the number that are tried."""
 
     title: Text
-    runs: Annotated[tuple[RunSpec, ...], Field(min_length=2, max_length=MOST)] | None = None
+    runs: Annotated[tuple[RunSpec, ...], Field(min_length=2, max_length=MOST_RUNS)] | None = None
     product: Product | None = None
 
     @model_validator(mode="after")

@@ -21,7 +21,8 @@ def compare(
     locale: Locale = Tongue.EN,
 ) -> None:
     """Compare runs by the differences of their pairs. Status 0 when they were contrasted, 3 when they cannot be or a run is refused."""
-    if len(set(runs)) < 2:
+    runs = list(dict.fromkeys(runs))
+    if len(runs) < 2:
         raise usage("a comparison takes two different runs at least, such as `bezmen compare 41 42`")
     settings = read()
     output = Output(as_json, as_markdown, junit, locale, settings.base_url)

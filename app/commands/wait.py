@@ -13,7 +13,7 @@ from app.reports.report import Report
 
 
 def wait(
-    runs: Annotated[list[int], typer.Argument(help="Numbers of runs.")],
+    runs: Annotated[list[int], typer.Argument(help="Numbers of runs; a number said twice counts once.")],
     timeout: Timeout = None,
     as_json: AsJson = False,
     as_markdown: AsMarkdown = False,
@@ -21,6 +21,7 @@ def wait(
     locale: Locale = Tongue.EN,
 ) -> None:
     """Wait until runs have ended and print their answers. Status 0 when all were measured, 3 when one was refused, failed or not done in time."""
+    runs = list(dict.fromkeys(runs))
     settings = read()
     output = Output(as_json, as_markdown, junit, locale, settings.base_url)
     with Client(settings) as client:

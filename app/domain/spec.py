@@ -172,6 +172,11 @@ class RunSpec(Value):
             raise ValueError(f"compile is an option of the engine {OWN_ENGINE}; leave it out for {self.engine}, which compiles what it likes")
         return self
 
+    @property
+    def target(self) -> tuple[str, ModelSource, bool]:
+        """What the process that has measured this holds in memory. One in which something was compiled measures nothing eager."""
+        return self.engine, self.model, self.compile
+
     def digest(self) -> str:
         """SHA-256 over the canonical JSON: equal specs ask for the same measurement."""
         canonical = json.dumps(self.model_dump(mode="json"), sort_keys=True, ensure_ascii=False, separators=(",", ":"))

@@ -47,7 +47,7 @@ def bench_of(spec: RunSpec) -> str:
 
 def shares_target(one: RunSpec, other: RunSpec) -> bool:
     """Whether the process that has measured one has the other's target in memory."""
-    return (one.engine, one.model, one.compile) == (other.engine, other.model, other.compile)
+    return one.target == other.target
 
 
 def group_queue(campaign: int, spec: RunSpec) -> str:

@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import product
 from typing import Any
 
 from pydantic import ValidationError
 
 from app.domain.catalogue import OfferedModel, OfferedSuite, Part
 from app.domain.language import standard_tag
+from app.domain.multiply import MOST_RUNS, bodies, size
 from app.domain.spec import PASSES, SEEDS, RunSpec
 from app.reports.translate import gettext
 from app.reports.words import mark
@@ -47,8 +47,6 @@ SAMPLING: dict[str, Any] = {
     },
 }  # fmt: skip
 FEWEST_SAMPLED = SEEDS // PASSES
-# As a campaign may have.
-MOST_RUNS = 64
 LOAD: dict[str, Any] = {
     "properties": {
         "load": {
@@ -129,17 +127,16 @@ def read(typed: Mapping[str, str], also: Also, profiles: Sequence[str], catalogu
     languages = _languages(typed, also.languages, errors, locale)
     others = [name for name in also.drafters if name != typed.get("drafter")]
     drafters = [body["drafter"], *(_part("drafter", catalogue.drafters, {**typed, "drafter": name}, errors, locale) for name in others)]
-    loads = also.loads_beside(body["load"])
-    if len(languages) * len(drafters) * len(loads) > MOST_RUNS:
-        errors[""] = gettext("These are %(runs)s runs at once; %(most)s are the most.", locale) % {
-            "runs": len(languages) * len(drafters) * len(loads), "most": MOST_RUNS,
-        }  # fmt: skip
+    each = (("language", languages), ("load", also.loads_beside(body["load"])), ("drafter", drafters))
+    axes = [[{name: value} for value in values] for name, values in each]
+    if (runs := size(axes)) > MOST_RUNS:
+        errors[""] = gettext("These are %(runs)s runs at once; %(most)s are the most.", locale) % {"runs": runs, "most": MOST_RUNS}
     if errors:
         return Order((), languages, errors)
     specs: list[RunSpec] = []
-    for language, load, drafter in product(languages, loads, drafters):
+    for made in bodies(body, axes):
         try:
-            specs.append(RunSpec.model_validate(body | {"language": language, "load": load, "drafter": drafter}))
+            specs.append(RunSpec.model_validate(made))
         except ValidationError as error:
             errors |= {place(".".join(map(str, item["loc"]))): item["msg"].removeprefix("Value error, ") for item in error.errors()}
     return Order(() if errors else tuple(specs), languages, errors)
