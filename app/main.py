@@ -16,6 +16,7 @@ from app.access.middleware import BodyLimit, Headers, Hosts
 from app.access.routes import router as access_router
 from app.access.service import Access
 from app.access.users import Users
+from app.attempts.leasing import Leasing
 from app.attempts.routes import router as attempts_router
 from app.attempts.service import Attempts
 from app.badges.routes import router as badges_router
@@ -187,10 +188,10 @@ def _furnish(app: FastAPI, settings: Settings, database: Database, notifications
     app.state.claims = Claims(database)
     app.state.tongues = Tongues(database)
     app.state.board = Board(app.state.claims, app.state.tongues)
-    app.state.attempts = Attempts(
-        database, registry, suites, notifications, lease_seconds=settings.lease_seconds, beat_seconds=settings.beat_seconds,
-        meters=app.state.meters,
+    app.state.leasing = Leasing(
+        database, registry, suites, notifications, lease_seconds=settings.lease_seconds, beat_seconds=settings.beat_seconds
     )  # fmt: skip
+    app.state.attempts = Attempts(database, registry, suites, lease_seconds=settings.lease_seconds, meters=app.state.meters)
 
 
 async def _again_and_again(work: Callable[[], Awaitable[object]], period: float) -> None:

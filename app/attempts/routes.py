@@ -6,6 +6,7 @@ from fastapi import APIRouter, BackgroundTasks, Depends, Path, Request, Response
 from fastapi.responses import JSONResponse
 
 from app.access.principal import Runner, bearer
+from app.attempts.leasing import Leasing, leasing
 from app.attempts.schemas import BatchIn, BatchOut, BeatIn, BeatOut, FinishIn, LeaseIn, ReleaseIn, StateOut
 from app.attempts.service import Attempts, attempts
 from app.domain.lease import Lease
@@ -26,10 +27,10 @@ Mine = Annotated[int, Depends(mine)]
 
 
 @router.post("/runners/me/lease", response_model=Lease, responses={204: {"description": "nothing to do"}})
-async def lease(body: LeaseIn, principal: Runner, rooms: Rooms, request: Request) -> Response:
+async def lease(body: LeaseIn, principal: Runner, desk: Annotated[Leasing, Depends(leasing)], request: Request) -> Response:
     """The next run that fits this runner, with a token for this attempt alone."""
     protocol.require(body.protocol)
-    found = await rooms.lease(principal, body.wait_seconds, request.is_disconnected)
+    found = await desk.lease(principal, body.wait_seconds, request.is_disconnected)
     return Response(status_code=204) if found is None else JSONResponse(found.told(body.protocol))
 
 
