@@ -10,7 +10,8 @@ from app.domain.value import Value
 class Measured(Value):
     """The newest of `runs` finished runs that ask for the same: target, drafter, draft length, load, sampling, prompts and language.
 
-    `tokenizer` is as found by the run's checks; None where no figure of the run tells it.
+    `tokenizer` is as found by the run's checks; None where no figure of the run tells it. `earlier_analysis` names the analysis that the numbers
+    come from, where the run's facts are gone and it is not the one in force.
     """
 
     run: int
@@ -25,6 +26,7 @@ class Measured(Value):
     load: Load
     sampling: Sampling
     suite: str
+    earlier_analysis: str | None = None
     outcome: str | None
     refused: bool
     speedup: Cell | None

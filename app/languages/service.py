@@ -14,7 +14,7 @@ from app.domain.spec import RunSpec
 from app.domain.tokenizer import TokenizerIdentity
 from app.languages import store
 from app.languages.schemas import LanguageRow, Languages, Measured, Refused
-from app.runs.analysis import analysis
+from app.runs.analysis import analysis, earlier
 from app.storage.database import Database
 
 CELL: TypeAdapter[Cell] = TypeAdapter(Cell)
@@ -65,7 +65,8 @@ def _measured(row: Any, cells: Sequence[Cell]) -> Measured:
     return Measured(
         run=row.run, runs=row.runs, language=spec.language, tokenizer=_tokenizer([*cells, speedup, acceptance]), tokenizer_named=spec.tokenizer,
         target=spec.model.title, dtype=spec.model.dtype, drafter=spec.drafter, controller=spec.controller, load=spec.load, sampling=spec.sampling,
-        suite=spec.suite.id, outcome=row.outcome, refused=row.refused, speedup=speedup, acceptance=acceptance, **beside,
+        suite=spec.suite.id, earlier_analysis=earlier(row.analysis), outcome=row.outcome, refused=row.refused, speedup=speedup,
+        acceptance=acceptance, **beside,
     )  # fmt: skip
 
 

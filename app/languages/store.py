@@ -7,6 +7,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.domain.status import RunState
 from app.storage.fact_tables import figures, reports
+from app.storage.kept import shown
 from app.storage.tables import runs
 from app.storage.view import View
 
@@ -18,26 +19,26 @@ STOPPED = ("language_differs", "tokenizer_differs")
 
 
 async def newest(connection: AsyncConnection, view: View, analysis: str) -> list[Any]:
-    """(run, runs, refused_runs, spec, outcome, refused, speedup, acceptance) of the newest finished run of each kind, newest first."""
+    """(run, runs, refused_runs, spec, outcome, refused, speedup, acceptance, analysis) of the newest finished run of each kind, newest first."""
     spec = runs.c.spec
     key = (
         runs.c.language, runs.c.model, runs.c.suite, runs.c.tokenizer, spec["model"], spec["drafter"], spec["controller"], spec["load"],
         spec["sampling"], spec["suite"],
     )  # fmt: skip
     of_runs = runs.join(reports, reports.c.run_id == runs.c.id)
-    finished = (runs.c.state == RunState.SUCCEEDED, reports.c.analysis == analysis, view.of(runs))
+    finished = (runs.c.state == RunState.SUCCEEDED, shown(analysis), view.of(runs))
     counted = (func.max(runs.c.id).label("run"), func.count().label("runs"), func.count().filter(reports.c.refused).label("refused_runs"))
     kinds = select(*counted).select_from(of_runs).where(*finished).group_by(*key).subquery()
-    shown = (kinds, spec, reports.c.outcome, reports.c.refused, reports.c.speedup, reports.c.acceptance)
+    columns = (kinds, spec, reports.c.outcome, reports.c.refused, reports.c.speedup, reports.c.acceptance, reports.c.analysis)
     joined = kinds.join(runs, runs.c.id == kinds.c.run).join(reports, reports.c.run_id == kinds.c.run)
-    return list(await connection.execute(select(*shown).select_from(joined).order_by(kinds.c.run.desc()).limit(MOST)))
+    return list(await connection.execute(select(*columns).select_from(joined).order_by(kinds.c.run.desc()).limit(MOST)))
 
 
 async def refused(connection: AsyncConnection, view: View, analysis: str) -> list[Any]:
     """(id, language, drafter, speedup, acceptance) of finished runs whose figures are refused, newest first."""
     columns = (runs.c.id, runs.c.language, runs.c.drafter, reports.c.speedup, reports.c.acceptance)
     query = select(*columns).select_from(runs.join(reports, reports.c.run_id == runs.c.id))
-    mine = (runs.c.state == RunState.SUCCEEDED, reports.c.analysis == analysis, reports.c.refused, view.of(runs))
+    mine = (runs.c.state == RunState.SUCCEEDED, shown(analysis), reports.c.refused, view.of(runs))
     return list(await connection.execute(query.where(*mine).order_by(runs.c.id.desc()).limit(LISTED)))
 
 

@@ -20,6 +20,11 @@ def analysis() -> str:
     return f"{DEFINITION}+{digest.hexdigest()[:16]}"
 
 
+def earlier(made_by: str | None) -> str | None:
+    """The analysis of a kept report where it is not the one in force: whoever shows such a report names it."""
+    return None if made_by == analysis() else made_by
+
+
 def _sources(folder: Traversable, path: str) -> list[tuple[str, str]]:
     found = []
     for item in folder.iterdir():

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from pydantic import TypeAdapter
-from sqlalchemy import ColumnElement, Select, delete, func, select
+from sqlalchemy import Select, delete, func, select
 from sqlalchemy.dialects.postgresql import distinct_on, insert
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -17,8 +17,10 @@ from app.domain.spec import RunSpec
 from app.domain.status import FINAL, RunState
 from app.reports.record import Kin, RunRecord
 from app.reports.report import Report
+from app.runs.analysis import earlier
 from app.runs.schemas import FigureOut
 from app.storage.fact_tables import figures, observations, preflights, reports, requests, trials
+from app.storage.kept import gone, shown
 from app.storage.retention_tables import forgotten
 from app.storage.tables import attempts, environments, runs
 from app.storage.view import View
@@ -89,11 +91,6 @@ def _assemble(asked: Any, attempt: Any, made: Sequence[Any], passes: Sequence[An
     )
 
 
-def gone(run: ColumnElement[int]) -> ColumnElement[bool]:
-    """Whether the raw facts of a run were given up."""
-    return select(forgotten.c.run_id).where(forgotten.c.run_id == run).exists()
-
-
 async def forgotten_at(connection: AsyncConnection, run: int) -> datetime | None:
     """When that was decided; None while they are there."""
     found: datetime | None = await connection.scalar(select(forgotten.c.at).where(forgotten.c.run_id == run))
@@ -102,8 +99,7 @@ async def forgotten_at(connection: AsyncConnection, run: int) -> datetime | None
 
 async def cached(connection: AsyncConnection, run: int, analysis: str) -> Report | None:
     """The report that is kept: of this analysis, or the last one of a run whose facts are gone."""
-    valid = (reports.c.analysis == analysis) | gone(reports.c.run_id)
-    found = await connection.scalar(select(reports.c.report).where(reports.c.run_id == run, valid))
+    found = await connection.scalar(select(reports.c.report).where(reports.c.run_id == run, shown(analysis)))
     return None if found is None else Report.model_validate(found)
 
 
@@ -156,9 +152,9 @@ async def query(
 ) -> list[FigureOut]:
     """One figure over finished runs, newest first; refusals and absences stand where the figure would."""
     joined = figures.join(runs, runs.c.id == figures.c.run_id).join(reports, reports.c.run_id == runs.c.id)
-    wanted = [figures.c.figure == figure, reports.c.analysis == analysis, runs.c.state == RunState.SUCCEEDED, view.of(runs)]
+    wanted = [figures.c.figure == figure, shown(analysis), runs.c.state == RunState.SUCCEEDED, view.of(runs)]
     wanted += [] if parts else [figures.c.part == {}]
     wanted += [runs.c[name] == value for name, value in given.items() if value is not None]
-    columns = (runs.c.id, runs.c.drafter, runs.c.model, figures.c.cell)
+    columns = (runs.c.id, runs.c.drafter, runs.c.model, figures.c.cell, reports.c.analysis)
     rows = await connection.execute(select(*columns).select_from(joined).where(*wanted).order_by(runs.c.id.desc(), figures.c.position).limit(limit))
-    return [FigureOut(run=row.id, drafter=row.drafter, model=row.model, cell=row.cell) for row in rows]
+    return [FigureOut(run=row.id, drafter=row.drafter, model=row.model, cell=row.cell, earlier_analysis=earlier(row.analysis)) for row in rows]

@@ -17,7 +17,8 @@ OutcomeFilter = Literal["pays", "does not pay", "cannot tell", "refused"]
 class RunSummary(Value):
     """A run without its numbers but the two that are never shown one without the other. They are None until the run has a report.
 
-    `facts_deleted_at`: from then on its report is kept as it was and not computed anew."""
+    `facts_deleted_at`: from then on its report is kept as it was and not computed anew. `earlier_analysis` names the analysis that its numbers
+    come from, where that is not the one in force."""
 
     id: int
     state: RunState
@@ -36,6 +37,7 @@ class RunSummary(Value):
     outcome: str | None = None
     refused: bool = False
     facts_deleted_at: datetime | None = None
+    earlier_analysis: str | None = None
     speedup: Cell | None = None
     acceptance: Cell | None = None
 
@@ -79,9 +81,11 @@ class EventOut(Value):
 
 
 class FigureOut(Value):
-    """A figure of one run, as the query over runs answers it."""
+    """A figure of one run, as the query over runs answers it. `earlier_analysis` is that of a run whose facts are gone, where it is not the one
+    in force."""
 
     run: int
     drafter: str
     model: str
     cell: Cell
+    earlier_analysis: str | None = None

@@ -27,7 +27,7 @@ from app.reports.report import Report
 from app.runners_registry.schemas import KnownRunner
 from app.runners_registry.service import Registry, why_waits
 from app.runs import records, store
-from app.runs.analysis import analysis
+from app.runs.analysis import analysis, earlier
 from app.runs.keys import same
 from app.runs.schemas import EventOut, FigureOut, RunFilter, RunPage, RunSummary
 from app.storage.database import Database
@@ -273,7 +273,7 @@ def summary_of(row: Row[Any], known: Sequence[KnownRunner]) -> RunSummary:
         attempt=row.attempt, runner=row.runner, progress=ProgressFact.model_validate(row.progress) if row.progress else None,
         queue_position=row.queue_position, waiting=why_waits(spec, known) if queued else None, failure=row.failure,
         failure_code=row.failure_code, retry_makes_sense=row.retry_makes_sense, outcome=row.outcome, refused=bool(row.refused),
-        facts_deleted_at=row.facts_deleted_at, speedup=row.speedup, acceptance=row.acceptance,
+        facts_deleted_at=row.facts_deleted_at, earlier_analysis=earlier(row.analysis), speedup=row.speedup, acceptance=row.acceptance,
     )  # fmt: skip
 
 

@@ -88,7 +88,7 @@ def _summaries() -> Select[Any]:
     runner = select(runners.c.name).select_from(at).where(attempts.c.run_id == runs.c.id, attempts.c.number == runs.c.attempt).scalar_subquery()
     deleted = select(forgotten.c.at).where(forgotten.c.run_id == runs.c.id).scalar_subquery()
     position = case((runs.c.state == RunState.QUEUED, ahead))
-    shown = (reports.c.outcome, reports.c.refused, reports.c.speedup, reports.c.acceptance)
+    shown = (reports.c.outcome, reports.c.refused, reports.c.speedup, reports.c.acceptance, reports.c.analysis)
     return select(runs, runner.label("runner"), deleted.label("facts_deleted_at"), position.label("queue_position"), *shown).select_from(_joined())
 
 

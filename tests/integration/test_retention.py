@@ -69,6 +69,37 @@ async def test_what_needs_the_facts_says_that_they_are_gone(service: Service, re
         assert said in page.text
 
 
+OLD = "bezmen-1+0123456789abcdef"
+
+
+async def test_lists_keep_the_last_word_of_a_run_without_facts(service: Service, retention: Retention) -> None:
+    """Catches lists that lose, zero or pass off as today's the figures of a run whose facts went before the analysis changed."""
+    old, young = await service.finished(), await service.finished(language="en")
+    for run in (old, young):
+        await report_of(service, run)
+    await service.sql("UPDATE reports SET analysis = :old", old=OLD)
+    await service.sql("INSERT INTO forgotten (run_id) VALUES (:run)", run=old)
+    assert await retention.sweep() == 1
+    await service.app.state.runs.prepare_reports()
+    assert await service.sql("SELECT run_id, analysis FROM reports ORDER BY run_id") == [(old, OLD), (young, analysis_module.analysis())]
+    listed = {one["id"]: one for one in (await service.get("/api/v1/runs")).json()["items"]}
+    assert {run: one["earlier_analysis"] for run, one in listed.items()} == {old: OLD, young: None}
+    assert all(one["acceptance"]["pooled"]["point"] > 0 for one in listed.values())
+    found = (await service.get("/api/v1/languages")).json()
+    measured = {one["run"]: one for row in found["rows"] for one in row["measured"]}
+    assert {run: one["earlier_analysis"] for run, one in measured.items()} == {old: OLD, young: None}
+    assert measured[old]["acceptance"] == listed[old]["acceptance"]
+    assert all(row["fertility_run"] is not None and row["runs"] == 1 for row in found["rows"])
+    over_runs = (await service.get("/api/v1/figures?id=acceptance_rate")).json()
+    assert {one["run"]: one["earlier_analysis"] for one in over_runs} == {old: OLD, young: None}
+    on_board = [one for row in (await service.get("/api/v1/landscape")).json()["rows"] for one in row["measured"]]
+    assert {one["run"]: one["earlier_analysis"] for one in on_board} == {old: OLD, young: None}
+    for path, status in (("/runs", 200), ("/languages", 200), ("/landscape", 200), (f"/runs/{old}", 200), (f"/compare?runs={old},{young}", 410)):
+        page = await service.get(path, Accept="text/html", **{"Accept-Language": "ru"})
+        assert page.status_code == status, path
+        assert f"по прежнему анализу, {OLD}" in page.text, path
+
+
 async def test_only_what_was_asked_for(service: Service, retention: Retention, database: Database) -> None:
     """Catches facts that go without a report, before their time, or although nobody set a limit; and a report that is replaced after all."""
     run = await service.finished()

@@ -13,9 +13,10 @@ from app.comparisons.service import Comparisons, comparisons_service
 from app.domain.status import FINAL
 from app.reports.pairing import weight
 from app.runs.schemas import RunSummary
-from app.runs.service import Runs, runs_service
+from app.runs.service import FactsGone, Runs, runs_service
 from app.web import progress
 from app.web.comparison import natural, view
+from app.web.pages.runs import row
 from app.web.preferences import locale_of
 from app.web.render import page
 from app.web.standalone import standalone
@@ -35,6 +36,8 @@ async def compare_page(request: Request, what: What, comparisons: Service, runs:
     if own.query() != what.query() or len(request.query_params.getlist("runs")) > 1:
         return RedirectResponse(own.address(), status_code=303)
     locale = locale_of(request)
+    if any(run.facts_deleted_at for run in states):
+        return page(request, "compare_gone.html", status=FactsGone.status, rows=[row(run, locale) for run in states], chosen=own.runs)
     if any(run.state not in FINAL for run in states):
         return page(request, "compare_wait.html", **waiting(states, own, locale))
     found = await comparisons.compare(own.runs, own.load)
