@@ -10,6 +10,7 @@ from app.domain.estimate import Estimate
 from app.domain.sentence import Sentence, plain
 from app.metrics.base import Part, Reading
 from app.metrics.frame import Frames
+from app.metrics.select import counted, counted_rounds
 from app.metrics.sums import missing
 
 Stage = Literal["draft", "verify"]
@@ -63,10 +64,28 @@ class Costs:
         numbers = sorted(known)
         return float(np.interp(drafts, [0, *numbers], [WITHOUT_DRAFT[stage], *(known[n].steps for n in numbers)]))
 
+    def profiled(self, sequences: int) -> list[int]:
+        """Numbers of drafts of which a whole round was profiled, in order."""
+        draft, verify = (self.found.get((stage, sequences), {}) for stage in WITHOUT_DRAFT)
+        return sorted(n for n in draft.keys() & verify.keys() if n > 0)
+
     def round(self, sequences: int, drafts: float) -> float | None:
         """Plain steps of a whole round, as long as both of its stages were profiled."""
         draft, verify = self.at("draft", sequences, drafts), self.at("verify", sequences, drafts)
         return None if draft is None or verify is None else draft + verify
+
+
+def needed(cost: float, drafts: float) -> float:
+    """The acceptance at which a round of `drafts` drafts that takes `cost` plain steps gives as many tokens as those steps would."""
+    return (cost - 1) / drafts
+
+
+def usual_round(frames: Frames) -> tuple[float, int] | None:
+    """(n̄ = ΣD / ΣR, sequences as in most rounds); None where no draft was made."""
+    rows, rounds = counted(frames), counted_rounds(frames)
+    if rounds.empty:
+        return None
+    return float(rows["drafted"].sum() / rows["rounds"].sum()), int(rounds["slots"].mode().iloc[0])
 
 
 def why_no_costs(frames: Frames) -> Sentence | None:

@@ -13,6 +13,7 @@ from app.metrics.frame import Frames
 from app.reports import gates, headline
 from app.reports.answers import judged, shares_by_language
 from app.reports.cells import cells, refusing, unmeasured, without_passport
+from app.reports.economics import economics
 from app.reports.family import ALONE, Family, family_of
 from app.reports.lengths import length_rows
 from app.reports.losslessness import losslessness
@@ -54,6 +55,7 @@ def build(record: RunRecord, family: Family = ALONE) -> Report:
         trials=_trials(record, run_gates),
         warmup=record.warmup,
         environment=record.environment,
+        economics=economics(frames, shown),
         compiled=None if record.preflight is None else record.preflight.compiled,
         notes=tuple(notes(record, frames, found)),
     )

@@ -1,12 +1,13 @@
 """Whether the speculative arm says what the plain arm says, beside whether plain repeats itself (greedy only)."""
 
+from collections import Counter
 from collections.abc import Sequence
 
 from app.domain.bounds import Purpose
 from app.domain.facts import RequestFact
 from app.domain.observations import DivergenceFact
 from app.reports.answers import of_arm
-from app.reports.report import Losslessness
+from app.reports.report import AnswerRow, Losslessness
 
 Pair = tuple[RequestFact, RequestFact]
 
@@ -21,7 +22,8 @@ def losslessness(
     if not pairs:
         return None
     apart = [pair for pair in pairs if not same_output(*pair)]
-    found = _judged(apart, [fact for fact in divergences if fact.purpose == purpose])
+    judged = _judged(apart, [fact for fact in divergences if fact.purpose == purpose])
+    found = [fact for _, fact in judged if fact is not None]
     where, prompt = min(_places(apart), default=(None, None))
     repeats, again = _against_first(plain), _against_first(speculative)
     return Losslessness(
@@ -37,6 +39,7 @@ def losslessness(
         violations=sum(fact.judgement == "violation" for fact in found),
         unjudged=len(apart) - len(found),
         divergence=min(found, default=None, key=lambda fact: (fact.judgement == "tie", fact.position, fact.prompt, fact.trial)),
+        answers=_answers([(pair, None) for pair in pairs if same_output(*pair)], judged),
     )
 
 
@@ -44,15 +47,34 @@ def _places(apart: Sequence[Pair]) -> list[tuple[int, str]]:
     return [(where, own.prompt) for ours, own in apart if (where := first_divergence(ours, own)) is not None]
 
 
-def _judged(apart: Sequence[Pair], divergences: Sequence[DivergenceFact]) -> list[DivergenceFact]:
-    """What was said of each pair that differs. A judgement of another place than that where the answers really part is none."""
+def _judged(apart: Sequence[Pair], divergences: Sequence[DivergenceFact]) -> list[tuple[Pair, DivergenceFact | None]]:
+    """Each pair that differs with what was said of it. A judgement of another place than that where the answers really part is none."""
     said: dict[tuple[str, int, int], DivergenceFact] = {}
     for fact in divergences:
         key = (fact.prompt, fact.trial, fact.seed)
         if key not in said or fact.judgement == "violation":
             said[key] = fact
-    found = [(pair, said.get((pair[1].prompt, pair[1].trial, pair[1].seed))) for pair in apart]
-    return [fact for (ours, own), fact in found if fact is not None and first_divergence(ours, own) in (None, fact.position)]
+    return [(pair, _of_this_place(pair, said.get((pair[1].prompt, pair[1].trial, pair[1].seed)))) for pair in apart]
+
+
+def _of_this_place(pair: Pair, fact: DivergenceFact | None) -> DivergenceFact | None:
+    return fact if fact is not None and first_divergence(*pair) in (None, fact.position) else None
+
+
+def _answers(equal: Sequence[tuple[Pair, None]], apart: Sequence[tuple[Pair, DivergenceFact | None]]) -> tuple[AnswerRow, ...]:
+    """A row each distinct answer of a prompt, those that part from plain's first, by place."""
+    found = Counter(AnswerRow(prompt=own.prompt, times=1, tokens=own.emitted, judgement="equal") for (_, own), _ in equal)
+    found.update(_parted(pair, fact) for pair, fact in apart)
+    rows = [row.model_copy(update={"times": times}) for row, times in found.items()]
+    return tuple(sorted(rows, key=lambda row: (row.judgement == "equal", row.position or 0, row.prompt, row.tokens)))
+
+
+def _parted(pair: Pair, fact: DivergenceFact | None) -> AnswerRow:
+    row = AnswerRow(
+        prompt=pair[1].prompt, times=1, tokens=pair[1].emitted, judgement="not judged" if fact is None else fact.judgement,
+        position=first_divergence(*pair) if fact is None else fact.position,
+    )  # fmt: skip
+    return row if fact is None else row.model_copy(update={"plain_token": fact.plain_token, "speculative_token": fact.speculative_token})
 
 
 def _against_first(requests: Sequence[RequestFact]) -> list[Pair]:

@@ -24,6 +24,19 @@ class Gate(Value):
     sentence: Sentence
 
 
+class AnswerRow(Value):
+    """An answer beside plain's, and in how many passes it came out so. `position` is where it parts from plain's, None where it does not or where
+    only digests are kept; the token ids there are those of a divergence that was looked at. For looking, not for quoting."""
+
+    prompt: str
+    times: int
+    tokens: int
+    judgement: Literal["equal", "tie", "violation", "not judged"]
+    position: int | None = None
+    plain_token: int | None = None
+    speculative_token: int | None = None
+
+
 class Losslessness(Value):
     """Requests whose ids equal plain's at the same load, beside plain against plain. `first_divergence` is an output position.
 
@@ -43,6 +56,7 @@ class Losslessness(Value):
     violations: int = 0
     unjudged: int = 0
     divergence: DivergenceFact | None = None
+    answers: tuple[AnswerRow, ...] = ()
 
 
 class PromptRow(Value):
@@ -71,6 +85,25 @@ class LengthRow(Value):
     low: float
     high: float
     kept: float
+
+
+class Bar(Value):
+    """What a round of `drafts` drafts costs, in plain steps, and the acceptance at which it is worth that: below 0 any is, above 1 none."""
+
+    drafts: float
+    draft_cost: float
+    verify_cost: float
+    needed: float
+
+
+class Economics(Value):
+    """Acceptance beside its bar. `mean` is the round of n̄ drafts over as many `sequences` as in most rounds, `bars` are the rounds that were profiled
+    there; `gap` is the acceptance less the bar of `mean`, which is taken as exact. The bar itself is the figure break_even_acceptance."""
+
+    sequences: int
+    mean: Bar
+    bars: tuple[Bar, ...]
+    gap: Estimate
 
 
 class Peak(Value):
@@ -102,6 +135,7 @@ class Report(Value):
     prompts: tuple[PromptRow, ...]
     lengths: tuple[LengthRow, ...] = ()
     peak: Peak | None = None
+    economics: Economics | None = None
     trials: tuple[TrialFact, ...]
     warmup: WarmupFact | None
     environment: EnvironmentFact | None

@@ -6,18 +6,17 @@ from dataclasses import dataclass
 from babel.numbers import format_scientific
 
 from app.domain.observations import DivergenceFact
-from app.reports.format import counted, decimal
+from app.reports.format import decimal
 from app.reports.report import Losslessness
-from app.reports.shown import Shown, missing
+from app.reports.sameness import equal_answers, judgements, why_not_compared
+from app.reports.shown import Shown
 from app.reports.translate import gettext
 
 
 def output(found: Sequence[Losslessness], locale: str, *, drawn: bool = False) -> Shown:
     """Whether the output stayed the same, token for token: in the precision that was timed, and in float32, where ties of two tokens are rare."""
-    if drawn:
-        return Shown("absent", "losslessness", why=gettext("Answers are drawn, so they differ by chance; only greedy ones are compared.", locale))
-    if not found:
-        return missing("losslessness", locale)
+    if drawn or not found:
+        return Shown("absent", "losslessness", why=why_not_compared(drawn=drawn, locale=locale))
     timed, exact = found[0], next((each for each in found if each.dtype == "float32"), None)
     if timed.equal == timed.n:
         words = gettext("unchanged", locale)
@@ -31,11 +30,7 @@ def output(found: Sequence[Losslessness], locale: str, *, drawn: bool = False) -
 
 
 def _equal(found: Losslessness, locale: str) -> str:
-    text = gettext("%(equal)s of %(requests)s equal to plain, token for token, in %(dtype)s", locale) % {
-        "equal": decimal(found.equal, 0, locale),
-        "requests": counted(found.n, "requests", locale),
-        "dtype": found.dtype,
-    }
+    text = equal_answers(found, locale)
     if found.first_divergence is not None:
         text += ", " + gettext("the first difference is at token %(position)s", locale) % {"position": decimal(found.first_divergence, 0, locale)}
     if found.equal == found.n:
@@ -43,18 +38,7 @@ def _equal(found: Losslessness, locale: str) -> str:
     if found.plain_equal is not None and found.plain_n:
         again = {"equal": decimal(found.plain_equal, 0, locale), "n": decimal(found.plain_n, 0, locale)}
         text += ", " + gettext("plain against plain %(equal)s of %(n)s", locale) % again
-    return f"{text}, {_judgements(found, locale)}"
-
-
-def _judgements(found: Losslessness, locale: str) -> str:
-    """Of the answers that differ."""
-    words = [
-        gettext("ties of two tokens: %(count)s", locale) % {"count": decimal(found.ties, 0, locale)},
-        gettext("violations: %(count)s", locale) % {"count": decimal(found.violations, 0, locale)},
-    ]
-    if found.unjudged:
-        words.append(gettext("not judged: %(count)s", locale) % {"count": decimal(found.unjudged, 0, locale)})
-    return ", ".join(words)
+    return f"{text}, {judgements(found, locale)}"
 
 
 @dataclass(frozen=True)

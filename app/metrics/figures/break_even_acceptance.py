@@ -3,10 +3,10 @@
 from app.domain.estimate import Estimate
 from app.domain.sentence import Quantity, Sentence, plain
 from app.metrics.base import Metric, Reading
-from app.metrics.costs import NO_INTERVAL, Costs, why_no_costs
+from app.metrics.costs import NO_INTERVAL, Costs, needed, usual_round, why_no_costs
 from app.metrics.counting import NO_DRAFT
 from app.metrics.frame import Frames
-from app.metrics.select import counted, counted_rounds
+from app.metrics.select import counted
 from app.metrics.sums import missing, total, unavailable
 
 NEEDS = ("drafted", "rounds")
@@ -18,10 +18,10 @@ def _compute(frames: Frames) -> list[Reading]:
         return [absent]
     if (reason := why_no_costs(frames)) is not None:
         return [missing(reason)]
-    rows, rounds = counted(frames), counted_rounds(frames)
-    if rounds.empty:
+    rows, usual = counted(frames), usual_round(frames)
+    if usual is None:
         return [missing(NO_DRAFT)]
-    drafts, sequences = float(rows["drafted"].sum() / rows["rounds"].sum()), int(rounds["slots"].mode().iloc[0])
+    drafts, sequences = usual
     cost = Costs.of(frames).round(sequences, drafts)
     if cost is None:
         said = plain(
@@ -30,7 +30,7 @@ def _compute(frames: Frames) -> list[Reading]:
             sequences=sequences,
         )
         return [missing(said)]
-    point = (cost - 1) / drafts
+    point = needed(cost, drafts)
     pooled = Estimate(
         point=point, n=rows["prompt"].nunique(), counted="prompts", scope="these prompts", reason=NO_INTERVAL if point <= 1 else _never(cost, drafts)
     )

@@ -13,7 +13,7 @@ from app.access.principal import Submitter
 from app.badges import words
 from app.domain.estimate import Figure
 from app.domain.status import FINAL, RunState
-from app.reports.figures import along, fertility, forest, latency, lengths, positions, profiles, spans, throughput, trials
+from app.reports.figures import along, economics, fertility, forest, latency, lengths, positions, profiles, sameness, spans, throughput, trials
 from app.reports.figures.base import Table
 from app.reports.format import decimal, duration, number
 from app.reports.loads import brief
@@ -102,6 +102,7 @@ def view(summary: RunSummary, report: Report, locale: str, position: str) -> dic
     final = summary.state in FINAL
     plots = [
         forest.build([report], locale),
+        economics.build(report, locale),
         positions.build([report], locale, position),
         lengths.build([report], locale),
         along.build([report], locale),
@@ -110,6 +111,7 @@ def view(summary: RunSummary, report: Report, locale: str, position: str) -> dic
         fertility.build([report], locale),
         throughput.build([report], locale),
         latency.build([report], locale),
+        sameness.build(report, locale),
         trials.build(report, locale),
     ]
     return {
