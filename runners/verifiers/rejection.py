@@ -1,7 +1,5 @@
 """Rejection sampling: the accepted text is distributed as the target's own, at any temperature."""
 
-import math
-
 import torch
 from torch import Tensor
 
@@ -35,18 +33,22 @@ class Rejection(Verifier):
         return Accepted(kept=kept, next=behind.tolist())
 
 
-def _keeping(draft: Draft, own: Tensor) -> list[list[float]]:
-    """p(x) ÷ q(x) of each row's own draft tokens."""
-    if draft.width == 0:
-        return [[] for _ in draft.lengths]
+def shares(draft: Draft, own: Tensor) -> Tensor:
+    """p(x) ÷ q(x) `[B, n]` of the draft tokens; 0 in the columns past a row's own draft. Raises ImpossibleDraft."""
     at = draft.tokens[:, :, None]
     share = own[:, : draft.width].gather(2, at)[:, :, 0].double()
     if draft.probabilities is not None:
         share = share / draft.probabilities.gather(2, at)[:, :, 0].double()
-    chances = [row[:length] for row, length in zip(share.tolist(), draft.lengths, strict=True)]
-    if not all(math.isfinite(value) for row in chances for value in row):
+    lengths = torch.tensor(draft.lengths, device=own.device)
+    share = share.masked_fill(torch.arange(draft.width, device=own.device) >= lengths[:, None], 0.0)
+    if not bool(share.isfinite().all()):
         raise ImpossibleDraft("a drafted token has probability 0 in the drafter's own law")
-    return chances
+    return share
+
+
+def _keeping(draft: Draft, own: Tensor) -> list[list[float]]:
+    """p(x) ÷ q(x) of each row's own draft tokens."""
+    return [row[:length] for row, length in zip(shares(draft, own).tolist(), draft.lengths, strict=True)]
 
 
 def _behind(draft: Draft, own: Tensor, kept: list[int]) -> Tensor:

@@ -19,7 +19,9 @@ from runners.engine.draft import Accepted, Batch, Draft
 from runners.engine.law import Law
 from runners.engine.target import Target
 from runners.parts import drafters, verifiers
+from runners.verifiers import block
 from runners.verifiers.base import NoParams, Verifier
+from runners.verifiers.block import Block
 from runners.verifiers.rejection import ImpossibleDraft, Rejection
 from tests.chance import law_of
 from tests.models import ChainTarget, example_params, rolled
@@ -33,7 +35,8 @@ CASES: dict[str, tuple[tuple[float, ...], tuple[float, ...]]] = {
     "disjoint": ((0.4, 0.3, 0.2, 0.1, 0.0, 0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 0.0, 0.1, 0.2, 0.3, 0.4)),
 }
 LAWS = {"as it is": Law(1.0), "cut": Law(0.7, top_k=5, top_p=0.9)}
-SAMPLING = sorted(name for name, found in verifiers().items() if not found.greedy)
+SAMPLING = sorted(name for name, found in verifiers().items() if not found.greedy and found.lossless)
+LOSSY = sorted(name for name, found in verifiers().items() if not found.lossless)
 BATCH = Batch((0,), ([3],))
 Joint = dict[tuple[int, ...], float]
 
@@ -127,8 +130,6 @@ def unsure(slot: int, confidence: float) -> bool:
 @pytest.fixture(params=SAMPLING)
 def verifier(request: pytest.FixtureRequest) -> Verifier:
     found = verifiers()[str(request.param)]
-    if not found.lossless:
-        pytest.skip("a lossy rule has another law on purpose")
     return found(found.Params())
 
 
@@ -240,6 +241,92 @@ def test_a_broken_rule_is_seen(broken: type[Rejection]) -> None:
 @pytest.mark.parametrize("broken", [Keeps, DrawsAgain])
 def test_a_broken_rule_is_seen_without_probabilities(broken: type[Rejection]) -> None:
     assert given_error("close", Law(1.0), broken(NoParams()), (3, 4)) > 1e-3
+
+
+class StopsAtTheFirst(Block):
+    """Broken: a prefix is kept only where all shorter ones are, as a rule that judges token by token does."""
+
+    def verify(self, batch: Batch, draft: Draft, logits: Tensor, chance: Chance) -> Accepted:
+        return super().verify(batch, draft, logits, replace(chance, dice=_Prefixes(chance.dice)))
+
+
+class _Prefixes(Dice):
+    def __init__(self, dice: Dice) -> None:
+        self._dice = dice
+
+    def begin(self, slot: int, seed: int, prompt: str) -> None:
+        pass
+
+    def below(self, slots: Any, thresholds: Any) -> list[list[bool]]:
+        return [[all(row[: place + 1]) for place in range(len(row))] for row in self._dice.below(slots, thresholds)]
+
+    def pick(self, slots: Any, weights: Tensor) -> Tensor:
+        return self._dice.pick(slots, weights)
+
+
+@pytest.mark.parametrize("certain", [False, True])
+def test_a_broken_block_rule_is_seen(monkeypatch: pytest.MonkeyPatch, certain: bool) -> None:
+    """Negative controls of the block rule: keeping as token by token, weights that do not carry over, and draws from norm(relu(p − q)) behind it."""
+
+    def found(rule: Verifier) -> float:
+        return given_error("close", Law(1.0), rule, (3, 4)) if certain else drawn_error("close", Law(1.0), rule)
+
+    assert found(Block(NoParams())) < 1e-6
+    assert found(StopsAtTheFirst(NoParams())) > 1e-3
+    monkeypatch.setattr(block, "_keeping", lambda draft, own, weights: weights[:, 1:].tolist())
+    assert found(Block(NoParams())) > 1e-3
+    monkeypatch.undo()
+    if not certain:
+        # Of a certain draft p without its token is left over, whatever weight it has.
+        true = block._behind
+        monkeypatch.setattr(block, "_behind", lambda draft, own, weights, kept: true(draft, own, torch.ones_like(weights), kept))
+        assert found(Block(NoParams())) > 1e-3
+
+
+def kept_on_average(case: str, law: Law, verifier: Verifier) -> float:
+    """Drafts kept of a drawn one, in expectation."""
+    target = chain(case)
+
+    def play(dice: Dice) -> int:
+        chance = Chance(law, dice)
+        return len(one_step(target, LayerSkip(LayerSkipParams(exit_layer=1), target, chance), verifier, chance)) - 1
+
+    return sum(kept * probability for kept, probability in law_of(play).items())
+
+
+def test_a_block_keeps_more_than_token_by_token() -> None:
+    """Catches a block rule that is exact and pointless."""
+    for case in CASES:
+        both = [kept_on_average(case, Law(1.0), rule(NoParams())) for rule in (Block, Rejection)]
+        assert both[0] >= both[1] - 1e-9, case
+        if case == "close":
+            assert both[0] > both[1] + 0.01
+
+
+@pytest.mark.parametrize("name", LOSSY)
+def test_a_lossy_rule_is_called_so_with_reason(name: str) -> None:
+    """Catches a rule that is labelled lossy and keeps the law, and one that says something else than plain at temperature 0."""
+    found = verifiers()[name]
+    assert drawn_error("close", Law(1.0), found(found.Params())) > 1e-3
+    test_at_temperature_0_it_is_the_greedy_rule(found(found.Params()))
+
+
+def test_typical_keeps_by_probability_and_entropy() -> None:
+    """Catches a threshold on the wrong side, an entropy in bits, and a draft that goes on behind the first implausible token."""
+    rule = verifiers()["typical"]
+    target, dice = chain("close"), Chance().dice
+    dice.begin(0, 1, "p")
+    entropy = -sum(p * torch.tensor(p).log().item() for p in CASES["close"][0])
+    least = 0.3 * torch.tensor(-entropy).exp().item()
+    assert 0.04 < least < 0.07 < 0.09
+    for proposed, kept in (([1, 2], 0), ([2, 2], 0), ([0, 0], 2), ([3, 2], 1), ([3, 3], 2), ([1, 1], 0)):
+        draft = Draft.from_lists([proposed], target.device)
+        found = rule(rule.Params()).verify(BATCH, draft, target.verify(BATCH, draft), Chance(Law(1.0), dice))
+        assert found.kept == [kept], proposed
+    for strict, kept in (({"threshold": 0.09, "alpha": 1.0}, 1), ({"threshold": 1.0, "alpha": 1.0}, 0)):
+        draft = Draft.from_lists([[7]], target.device)
+        found = rule(rule.Params(**strict)).verify(BATCH, draft, target.verify(BATCH, draft), Chance(Law(1.0), dice))
+        assert found.kept == [kept], strict
 
 
 def test_a_draft_that_drops_its_unsure_token_is_seen() -> None:
