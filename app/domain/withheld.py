@@ -1,7 +1,7 @@
 """What a fact may tell of a private suite: that answers are equal or not, how long they are and in which language, never what they say."""
 
 from collections.abc import Iterator
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from app.domain.facts import AnyFact, FinishFact, RequestFact
 from app.domain.observations import DivergenceFact
@@ -24,6 +24,28 @@ def withhold(fact: F) -> F:
     if isinstance(fact, DivergenceFact):
         return fact.model_copy(update=dict.fromkeys(PARTING) | {"withheld": True})
     return fact
+
+
+# Ends that the service itself words. All others are a runner's words, also inside of "Given up after 3 attempts".
+OURS = frozenset({"wall_time"})
+# How a report passes them on.
+FAILED = "The run failed: %(reason)s"
+
+
+def untold(failure: str | None, code: str | None) -> str | None:
+    """What may be shown of a failure on a private suite. Those of before ends were withheld on arrival are stored in full."""
+    return failure if failure is None or code in OURS or REASON in failure else REASON
+
+
+def muted(stored: Any) -> Any:
+    """A stored report on a private suite, or a part of one as JSON, whose sentences do not pass on what its runner said."""
+    if isinstance(stored, list):
+        return [muted(each) for each in stored]
+    if not isinstance(stored, dict):
+        return stored
+    if stored.get("text") == FAILED:
+        return {"text": REASON, "values": {}}
+    return {name: muted(each) for name, each in stored.items()}
 
 
 def revealed(fact: AnyFact) -> Iterator[str]:

@@ -12,6 +12,7 @@ from app.domain.estimate import Cell, Figure, Refusal
 from app.domain.sentence import plain
 from app.domain.spec import RunSpec
 from app.domain.tokenizer import TokenizerIdentity
+from app.domain.withheld import REASON
 from app.languages import store
 from app.languages.schemas import LanguageRow, Languages, Measured, Refused
 from app.runs.analysis import analysis, earlier
@@ -112,7 +113,8 @@ def _refusals(row: Any) -> list[Refused]:
 
 def _stopped(row: Any) -> Refused:
     field = "tokenizer" if row.failure_code.startswith("tokenizer") else "language"
-    return Refused(run=row.id, language=row.language, drafter=row.drafter, field=field, reason=plain("%(reason)s", reason=row.failure))
+    said = plain(REASON) if row.private else plain("%(reason)s", reason=row.failure)
+    return Refused(run=row.id, language=row.language, drafter=row.drafter, field=field, reason=said)
 
 
 def languages_service(request: Request, who: Who) -> Tongues:

@@ -8,6 +8,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from app.domain.status import RunState
 from app.storage.fact_tables import figures, reports
 from app.storage.kept import shown
+from app.storage.privacy import private
 from app.storage.tables import runs
 from app.storage.view import View
 
@@ -49,7 +50,7 @@ async def cells(connection: AsyncConnection, ids: list[int], wanted: tuple[str, 
 
 
 async def stopped(connection: AsyncConnection, view: View) -> list[Any]:
-    """(id, drafter, language, failure, failure_code) of runs that were not as they said, newest first."""
-    columns = (runs.c.id, runs.c.drafter, runs.c.language, runs.c.failure, runs.c.failure_code)
+    """(id, drafter, language, failure, failure_code, private) of runs that were not as they said, newest first."""
+    columns = (runs.c.id, runs.c.drafter, runs.c.language, runs.c.failure, runs.c.failure_code, private().label("private"))
     query = select(*columns).where(runs.c.state == RunState.FAILED, runs.c.failure_code.in_(STOPPED), view.of(runs))
     return list(await connection.execute(query.order_by(runs.c.id.desc()).limit(LISTED)))

@@ -15,12 +15,15 @@ from app.domain.facts import EnvironmentFact, FinishFact, PreflightFact, Request
 from app.domain.observations import CostFact, DivergenceFact
 from app.domain.spec import RunSpec
 from app.domain.status import FINAL, RunState
+from app.domain.withheld import muted, withhold
+from app.reports.kept import Kept, Measured
 from app.reports.record import Kin, RunRecord
 from app.reports.report import Report
 from app.runs.analysis import earlier
 from app.runs.schemas import FigureOut
 from app.storage.fact_tables import figures, observations, preflights, reports, requests, trials
 from app.storage.kept import gone, shown
+from app.storage.privacy import private
 from app.storage.retention_tables import forgotten
 from app.storage.tables import attempts, environments, runs
 from app.storage.view import View
@@ -30,7 +33,9 @@ CELL: TypeAdapter[Cell] = TypeAdapter(Cell)
 
 async def record(connection: AsyncConnection, view: View, run: int) -> RunRecord | None:
     """What was asked and seen; of the latest attempt alone, which is the finishing one once the run has ended."""
-    asked = (await connection.execute(select(runs.c.id, runs.c.state, runs.c.spec).where(runs.c.id == run, view.of(runs)))).one_or_none()
+    asked = (
+        await connection.execute(select(runs.c.id, runs.c.state, runs.c.spec, private().label("private")).where(runs.c.id == run, view.of(runs)))
+    ).one_or_none()
     if asked is None:
         return None
     joined = attempts.outerjoin(preflights).outerjoin(environments, environments.c.digest == attempts.c.environment)
@@ -75,6 +80,7 @@ async def settled_kin(connection: AsyncConnection, run: int, analysis: str) -> l
 
 def _assemble(asked: Any, attempt: Any, made: Sequence[Any], passes: Sequence[Any], others: Sequence[Any], kin: Sequence[Kin]) -> RunRecord:
     ours = {"id", "attempt_id"}
+    finish = FinishFact.model_validate(attempt.finish) if attempt.finish else None
     return RunRecord(
         run=asked.id,
         state=RunState(asked.state),
@@ -87,7 +93,7 @@ def _assemble(asked: Any, attempt: Any, made: Sequence[Any], passes: Sequence[An
         costs=tuple(CostFact.model_validate(row.fact) for row in others if row.kind == "cost"),
         kin=tuple(kin),
         divergences=tuple(DivergenceFact.model_validate(row.fact) for row in others if row.kind == "divergence"),
-        finish=FinishFact.model_validate(attempt.finish) if attempt.finish else None,
+        finish=withhold(finish) if finish and asked.private else finish,
     )
 
 
@@ -103,7 +109,16 @@ async def cached(connection: AsyncConnection, run: int, analysis: str) -> Report
     return None if found is None else Report.model_validate(found)
 
 
-async def keep(connection: AsyncConnection, report: Report, analysis: str, outcome: str | None) -> None:
+async def measured(connection: AsyncConnection, run: int, analysis: str) -> Measured | None:
+    """What is kept of a run for comparisons, if it comes from this analysis. Its kin are read anew."""
+    of_run = select(reports.c.report, reports.c.kept).where(reports.c.run_id == run, reports.c.analysis == analysis, reports.c.kept.is_not(None))
+    found = (await connection.execute(of_run)).one_or_none()
+    if found is None:
+        return None
+    return Measured(Report.model_validate(found.report), Kept.model_validate(found.kept), tuple(await _kin(connection, run)))
+
+
+async def keep(connection: AsyncConnection, report: Report, kept: Kept, analysis: str, outcome: str | None) -> None:
     """Replaces what is kept of this run's report and of its figures; what is kept of a run whose facts are gone stays."""
     await connection.execute(select(reports.c.run_id).where(reports.c.run_id == report.run).with_for_update())
     if await forgotten_at(connection, report.run) is not None:
@@ -113,6 +128,7 @@ async def keep(connection: AsyncConnection, report: Report, analysis: str, outco
         "run_id": report.run,
         "analysis": analysis,
         "report": report.model_dump(mode="json"),
+        "kept": kept.model_dump(mode="json"),
         "outcome": outcome,
         "refused": isinstance(headline, Refusal) or any(gate.refused for gate in report.gates),
         "speedup": headline.model_dump(mode="json") if headline else None,

@@ -17,11 +17,13 @@ from app.domain.estimate import Absent, Figure, Refusal
 from app.domain.facts import ProgressFact
 from app.domain.spec import RunSpec
 from app.domain.status import FINAL, RunState
+from app.domain.withheld import muted, untold
 from app.errors import AppError, Conflict, DatabaseUnavailable, NotFound, TooMany, did_you_mean
 from app.metrics.catalogue import METRICS
 from app.queue import leases
-from app.reports.build import build
+from app.reports.build import measured
 from app.reports.format import say
+from app.reports.kept import Measured
 from app.reports.record import RunRecord
 from app.reports.report import Report
 from app.runners_registry.schemas import KnownRunner
@@ -173,14 +175,25 @@ class Runs(Seen):
     async def record(self, run: int) -> RunRecord:
         """Raises NoSuchRun, FactsGone."""
         async with self._about(run) as connection:
-            gone = await records.forgotten_at(connection, run)
-            if gone is not None:
-                said = f"The raw facts of run {run} were deleted on {gone:%Y-%m-%d}; its report is kept. Repeat the run to have them again."
-                raise FactsGone(said, run=run)
+            await self._require_facts(connection, run)
             found = await records.record(connection, self.view, run)
             if found is None:
                 raise await self._missing(connection, run)
         return found
+
+    @staticmethod
+    async def _require_facts(connection: AsyncConnection, run: int) -> None:
+        gone = await records.forgotten_at(connection, run)
+        if gone is not None:
+            said = f"The raw facts of run {run} were deleted on {gone:%Y-%m-%d}; its report is kept. Repeat the run to have them again."
+            raise FactsGone(said, run=run)
+
+    async def measured(self, run: int) -> Measured:
+        """What comparisons need, of this very analysis: kept once the run has ended, computed anew until then. Raises NoSuchRun, FactsGone."""
+        async with self._about(run) as connection:
+            await self._require_facts(connection, run)
+            kept = await records.measured(connection, run, analysis())
+        return kept if kept is not None else await self._rebuild(run)
 
     async def report(self, run: int) -> Report:
         """The report of this very analysis: kept once the run has ended, computed anew until then. Of a run whose facts are gone the last one."""
@@ -188,16 +201,16 @@ class Runs(Seen):
             kept = await records.cached(connection, run, analysis())
         if kept is not None:
             return kept
-        return await self._rebuild(run)
+        return (await self._rebuild(run)).report
 
-    async def _rebuild(self, run: int) -> Report:
+    async def _rebuild(self, run: int) -> Measured:
         found = await self.record(run)
-        report = await asyncio.to_thread(build, found)
+        made = await asyncio.to_thread(measured, found)
         if found.state in FINAL:
-            outcome = report.verdict.outcome if found.state == RunState.SUCCEEDED else None
+            outcome = made.report.verdict.outcome if found.state == RunState.SUCCEEDED else None
             async with self._database.transaction() as connection:
-                await records.keep(connection, report, analysis(), outcome)
-        return report
+                await records.keep(connection, made.report, made.kept, analysis(), outcome)
+        return made
 
     async def prepare_report(self, run: int) -> None:
         """Computes a report ahead of its first reader. A fault is logged once and met again, as an error, by whoever asks for the report."""
@@ -268,12 +281,14 @@ def _part(part: Mapping[str, str]) -> str:
 def summary_of(row: Row[Any], known: Sequence[KnownRunner]) -> RunSummary:
     spec = RunSpec.model_validate(row.spec)
     queued = row.state == RunState.QUEUED
+    failure = untold(row.failure, row.failure_code) if row.private else row.failure
+    speedup, acceptance = (muted(row.speedup), muted(row.acceptance)) if row.private else (row.speedup, row.acceptance)
     return RunSummary(
         id=row.id, state=RunState(row.state), spec=spec, created_at=row.created_at, started_at=row.started_at, finished_at=row.finished_at,
         attempt=row.attempt, runner=row.runner, progress=ProgressFact.model_validate(row.progress) if row.progress else None,
-        queue_position=row.queue_position, waiting=why_waits(spec, known) if queued else None, failure=row.failure,
+        queue_position=row.queue_position, waiting=why_waits(spec, known) if queued else None, failure=failure,
         failure_code=row.failure_code, retry_makes_sense=row.retry_makes_sense, outcome=row.outcome, refused=bool(row.refused),
-        facts_deleted_at=row.facts_deleted_at, earlier_analysis=earlier(row.analysis), speedup=row.speedup, acceptance=row.acceptance,
+        facts_deleted_at=row.facts_deleted_at, earlier_analysis=earlier(row.analysis), speedup=speedup, acceptance=acceptance,
     )  # fmt: skip
 
 

@@ -7,11 +7,13 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.domain.spec import RunSpec
 from app.domain.status import RunState
+from app.domain.withheld import untold
 from app.queue import jobs
 from app.queue.labels import queue_of
 from app.runs.schemas import EventOut, RunFilter
 from app.storage.fact_tables import reports
 from app.storage.journal import append
+from app.storage.privacy import private
 from app.storage.retention_tables import forgotten
 from app.storage.tables import attempts, events, idempotency_keys, runners, runs
 from app.storage.view import View
@@ -21,6 +23,8 @@ Found = Any
 
 # Written out, not bound: a grouped expression must read the same in both places.
 _SHOWN = case((reports.c.outcome.is_not(None) & reports.c.refused, literal_column("'refused'")), else_=reports.c.outcome)
+# Events whose `reason` may be a runner's own.
+TOLD_BY_RUNNERS = (RunState.FAILED.value, "released")
 _FACETS: dict[str, ColumnElement[Any]] = {"language": runs.c.language, "drafter": runs.c.drafter, "outcome": _SHOWN, "state": runs.c.state}
 
 
@@ -88,7 +92,7 @@ def _summaries() -> Select[Any]:
     runner = select(runners.c.name).select_from(at).where(attempts.c.run_id == runs.c.id, attempts.c.number == runs.c.attempt).scalar_subquery()
     deleted = select(forgotten.c.at).where(forgotten.c.run_id == runs.c.id).scalar_subquery()
     position = case((runs.c.state == RunState.QUEUED, ahead))
-    shown = (reports.c.outcome, reports.c.refused, reports.c.speedup, reports.c.acceptance, reports.c.analysis)
+    shown = (private().label("private"), reports.c.outcome, reports.c.refused, reports.c.speedup, reports.c.acceptance, reports.c.analysis)
     return select(runs, runner.label("runner"), deleted.label("facts_deleted_at"), position.label("queue_position"), *shown).select_from(_joined())
 
 
@@ -136,5 +140,15 @@ def facets() -> tuple[str, ...]:
 
 
 async def events_after(connection: AsyncConnection, run: int, after: int, limit: int = 1000) -> list[EventOut]:
-    query = select(events).where(events.c.run_id == run, events.c.id > after).order_by(events.c.id).limit(limit)
-    return [EventOut(id=row.id, run=row.run_id, at=row.at, kind=row.kind, body=row.body) for row in await connection.execute(query)]
+    joined = events.join(runs, runs.c.id == events.c.run_id)
+    columns = (events, private().label("private"), runs.c.failure_code)
+    query = select(*columns).select_from(joined).where(events.c.run_id == run, events.c.id > after).order_by(events.c.id).limit(limit)
+    return [EventOut(id=row.id, run=row.run_id, at=row.at, kind=row.kind, body=_told(row)) for row in await connection.execute(query)]
+
+
+def _told(event: Found) -> dict[str, Any]:
+    """What an event says; of a private run's end only what the service words itself."""
+    body: dict[str, Any] = event.body
+    if not event.private or event.kind not in TOLD_BY_RUNNERS or "reason" not in body:
+        return body
+    return body | {"reason": untold(body["reason"], event.failure_code if event.kind == RunState.FAILED else None)}

@@ -322,6 +322,50 @@ async def test_what_a_runner_says_of_a_private_end_is_withheld(service: Service,
         assert ("Набор закрытый, поэтому слова исполнителя" in answer, "The suite is private" in answer) == (True, False)
 
 
+@pytest.mark.parametrize("forgotten", [False, True])
+@pytest.mark.parametrize("code", ["language_differs", "lost"])
+async def test_what_was_kept_of_a_private_end_before_is_not_shown(
+    service: Service, monkeypatch: pytest.MonkeyPatch, code: str, forgotten: bool
+) -> None:
+    """Catches words that quote a private prompt, kept before they were withheld on arrival: in a run, an attempt, an event, and a report for good."""
+    await upload(service, private=True)
+    attempt = await leased(service)
+    with monkeypatch.context() as before:
+        for place in ("app.attempts.service.withhold", "app.runs.records.withhold"):
+            before.setattr(place, lambda fact: fact)
+        before.setattr("app.attempts.service.REASON", f"stopped at {SECRET}")
+        if code == "lost":
+            for left in (2, 1, 0):
+                await attempt.post("release", {"reason": "stopped"})
+                attempt = await service.lease() if left else attempt
+        else:
+            await attempt.finish(0, outcome="failed", code=code, reason=f"prompts are not in ru: {SECRET}")
+        await service.get(f"/api/v1/runs/{attempt.run}/report")
+    stored = ("runs", "events", "attempts") if code == "lost" else ("runs", "events", "attempts", "reports", "figures")
+    for table in stored:
+        assert await service.sql(f"SELECT 1 FROM {table} t WHERE t::text LIKE :secret", secret=f"%{SECRET}%"), table
+    if forgotten:
+        await service.sql("UPDATE reports SET analysis = 'bezmen-1+0000000000000000'")
+        await service.sql("INSERT INTO forgotten (run_id) VALUES (:run)", run=attempt.run)
+    run = f"/api/v1/runs/{attempt.run}"
+    for path in (
+        run,
+        f"{run}/report",
+        f"{run}/report.csv",
+        f"{run}/events",
+        "/api/v1/runs",
+        "/api/v1/languages",
+        "/runs",
+        f"/runs/{attempt.run}",
+        "/languages",
+    ):
+        answer = await service.get(path)
+        assert (answer.status_code, SECRET in answer.text) == (200, False), path
+    found = await service.state(attempt.run)
+    assert (found["failure"], found["failure_code"]) == (REASON, code)
+    assert REASON in (await service.get(f"{run}/events")).text
+
+
 async def test_of_a_public_suite_the_reason_is_told(service: Service) -> None:
     """Catches a failure that nobody can learn from although its suite hides nothing."""
     await upload(service)

@@ -36,11 +36,12 @@ async def compare_page(request: Request, what: What, comparisons: Service, runs:
     if own.query() != what.query() or len(request.query_params.getlist("runs")) > 1:
         return RedirectResponse(own.address(), status_code=303)
     locale = locale_of(request)
-    if any(run.facts_deleted_at for run in states):
-        return page(request, "compare_gone.html", status=FactsGone.status, rows=[row(run, locale) for run in states], chosen=own.runs)
     if any(run.state not in FINAL for run in states):
         return page(request, "compare_wait.html", **waiting(states, own, locale))
-    found = await comparisons.compare(own.runs, own.load)
+    try:
+        found = await comparisons.compare(own.runs, own.load)
+    except FactsGone as error:
+        return page(request, "compare_gone.html", status=error.status, rows=[row(run, locale) for run in states])
     return page(request, "compare.html", **view(found, own, locale))
 
 
