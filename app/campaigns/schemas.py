@@ -8,6 +8,7 @@ from pydantic import Field, model_validator
 from app.campaigns.product import Product, specs_of
 from app.domain.multiply import MOST_RUNS
 from app.domain.spec import RunSpec, Text
+from app.domain.twins import twins
 from app.domain.value import Value
 from app.runs.schemas import RunSummary
 
@@ -26,8 +27,8 @@ class CampaignIn(Value):
         specs = self.specs
         if len(specs) < 2:
             raise ValueError("a campaign has at least two runs; submit a single one by itself")
-        if len({spec.digest() for spec in specs}) < len(specs):
-            raise ValueError("two of these runs ask for the same measurement; the family would count it twice")
+        if (counted := twins(specs)) is not None:
+            raise ValueError(counted.sentence)
         return self
 
     @property

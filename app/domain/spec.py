@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, model_validator
 
+from app.domain.canonical import deeper, numbers
 from app.domain.language import Language
 from app.domain.value import Value
 
@@ -15,6 +16,8 @@ Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max
 PASSES, SEEDS = 2, 4
 # Prompts for each request at a time that a closed load needs: the edges of the steady window weigh as much as one generation of requests.
 GENERATIONS = 3
+# Levels of objects and lists in parameters; a schema of theirs has 4.
+DEEPEST = 8
 # Logits divided by less than this leave the range of float32.
 COLDEST = 0.01
 # The engine whose loop is ours.
@@ -25,12 +28,20 @@ Regime = Literal["single", "closed", "open"]
 
 
 def _small(params: dict[str, Any]) -> dict[str, Any]:
+    if deeper(params, DEEPEST):
+        raise ValueError(f"parameters are nested more than {DEEPEST} deep")
     if len(json.dumps(params, allow_nan=False)) > 4096:
         raise ValueError("parameters take more than 4096 characters")
-    return params
+    # Their types are the runner's affair, so nothing else makes 1.0 and 1 one value.
+    return dict(numbers(params))
+
+
+def _no_negative_zero(value: float) -> float:
+    return value + 0.0
 
 
 Params = Annotated[dict[str, Any], AfterValidator(_small)]
+PositiveZero = AfterValidator(_no_negative_zero)
 
 
 class Choice(Value):
@@ -121,7 +132,7 @@ class Load(Value):
 
 
 class Sampling(Value):
-    temperature: Annotated[float, Field(ge=0, le=10)] = 0.0
+    temperature: Annotated[float, Field(ge=0, le=10), PositiveZero] = 0.0
     top_k: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
     top_p: Annotated[float, Field(ge=0.001, le=1)] | None = None
     seed: Annotated[int, Field(ge=0, le=2**31 - 1)] = 1
@@ -153,7 +164,7 @@ class RunSpec(Value):
     ignore_eos: bool = False
     max_new_tokens: Annotated[int, Field(ge=2, le=8192)] = 64
     trials: Annotated[int, Field(ge=1, le=50)] = 3
-    margin: Annotated[float, Field(ge=0, le=0.5)] = 0.02
+    margin: Annotated[float, Field(ge=0, le=0.5), PositiveZero] = 0.02
     labels: Annotated[dict[Name, Annotated[str, Field(max_length=64)]], Field(max_length=8)] = Field(default_factory=dict)
 
     @model_validator(mode="after")

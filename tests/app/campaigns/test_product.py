@@ -49,7 +49,7 @@ def test_what_shares_a_plain_arm_stands_together() -> None:
         ({"languages": ["ru"], "max_new_tokens": list(range(2, 67))}, "at most 64"),
         ({"languages": ["ru"] + ["en"] * 1, "max_new_tokens": list(range(2, 42))}, "a campaign has 64 at most"),
         ({"languages": ["ru"]}, "at least two runs"),
-        ({"languages": ["ru", "ru"]}, "two of these runs ask for the same measurement"),
+        ({"languages": ["ru", "ru"]}, "ask for the same measurement"),
         ({"each": EACH | {"verifier": {"name": "exact"}}, "temperatures": [0.8]}, "the verifier exact checks greedy decoding"),
         ({"each": EACH | {"model": "x"}, "dtypes": ["float32"]}, "each.model is an object"),
         ({"each": EACH | {"sampling": None}, "temperatures": [0]}, "each.sampling is an object"),
