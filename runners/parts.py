@@ -65,6 +65,16 @@ class Chosen:
     def control(self) -> Controller:
         return self.controller(self.controller_params)
 
+    @property
+    def columns(self) -> int:
+        """Entries of a slot's cache that a round may write behind the last committed token."""
+        return self.drafter.columns(self.drafter_params, self.control().longest)
+
+    @property
+    def source(self) -> type[Drafter]:
+        """The drafter that the tokens come from; a tree grows over another one."""
+        return self.drafter.source(self.drafter_params)
+
 
 def choose(spec: RunSpec) -> Chosen:
     drafter, drafter_params = _choose("drafter", drafters(), spec.drafter)
@@ -77,6 +87,10 @@ def choose(spec: RunSpec) -> Chosen:
         raise UnknownPart(
             f"controller {controller.name} ends drafts by the drafter's own probability, and {drafter.name} has none; choose another controller"
         )
+    if drafter.trees and not verifier.trees:
+        raise UnknownPart(f"verifier {verifier.name} judges chains, and {drafter.name} drafts trees; choose exact or rejection")
+    if drafter.trees and spec.compile:
+        raise UnknownPart(f"{drafter.name} drafts trees, whose forwards are not compiled; leave compile out")
     return Chosen(drafter, drafter_params, controller, controller_params, verifier(verifier_params), law)
 
 

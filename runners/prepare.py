@@ -15,7 +15,7 @@ from runners.engine.compiler import keep_in
 from runners.engine.dice import Chance
 from runners.engine.families import check_family
 from runners.engine.stops import StopRules
-from runners.engine.transformers_target import TransformersTarget
+from runners.engine.transformers_target import MARGIN, TransformersTarget
 from runners.job import Job
 from runners.models.load import config_of, load_tokenizer, locate_model
 from runners.models.shelf import Shelf, Shelved
@@ -130,9 +130,10 @@ def _target(shelved: Shelved, readies: Mapping[int, Ready]) -> tuple[Transformer
     own = ready.tokenizer.eos_token_id
     eos = frozenset() if spec.ignore_eos else shelved.ends | (frozenset() if own is None else {int(own)})
     context = max(found.context for found in readies.values())
+    margin = max(MARGIN, *(found.chosen.columns for found in readies.values()))
     target = (
         CompiledTarget(shelved.model, slots=spec.load.concurrency, context=context, eos=eos, rows=_rows(spec))
         if spec.compile
-        else TransformersTarget(shelved.model, slots=spec.load.concurrency, context=context, eos=eos)
+        else TransformersTarget(shelved.model, slots=spec.load.concurrency, context=context, eos=eos, margin=margin)
     )
     return target, StopRules(spec.max_new_tokens, eos, spec.stop, ready.tokenizer.decode)

@@ -28,6 +28,7 @@ from runners.engine.stops import StopRules
 from runners.engine.target import Target
 from runners.engine.toy import ToyTarget
 from runners.engine.transformers_target import TransformersTarget
+from runners.engine.tree import Look
 from runners.parts import choose, drafters
 
 VOCABULARY = 97
@@ -81,8 +82,14 @@ def tiny(name: str, *, slots: int = 4, eos: frozenset[int] = frozenset(), contex
     return TransformersTarget(tiny_model(name), slots=slots, context=context, eos=eos)
 
 
+# Of a drafter that stands on another one, the other's parameters.
+EXAMPLES: dict[str, dict[str, Any]] = {"tree-topk": {"settings": "exit_layer=1", "nodes": 8, "width": 2}}
+
+
 def example_params(name: str) -> dict[str, Any]:
     """Parameters for any drafter: its defaults, and the least allowed value where it has none."""
+    if name in EXAMPLES:
+        return EXAMPLES[name]
     schema = drafters()[name].Params.model_json_schema()
     return {field: schema["properties"][field].get("minimum", 1) for field in schema.get("required", [])}
 
@@ -168,5 +175,11 @@ class ChainTarget(Target):
         pending = torch.tensor([[ids[-1]] for ids in batch.ids], dtype=torch.long)
         return self._logits[torch.cat([pending, draft.tokens], dim=1)]
 
+    def settle(self, batch: Batch, draft: Draft, paths: list[list[int]]) -> None:
+        """A chain remembers its last token alone."""
+
     def early(self, batch: Batch, tokens: torch.Tensor, depth: int, exit_layer: int) -> tuple[torch.Tensor, None]:
         return self._early[tokens], None
+
+    def early_tree(self, batch: Batch, look: Look, exit_layer: int) -> tuple[torch.Tensor, None]:
+        return self._early[look.tokens], None

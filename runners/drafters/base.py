@@ -5,10 +5,12 @@ from collections.abc import Callable, Sequence
 from typing import ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict
+from torch import Tensor
 
 from runners.engine.dice import Chance
 from runners.engine.draft import Batch, Draft
 from runners.engine.target import Stretch, Target
+from runners.engine.tree import Look
 
 # Asked after each drafted token with its slot and the drafter's own probability of it: whether to draft another behind it.
 More = Callable[[int, float], bool]
@@ -25,7 +27,8 @@ class UnfitDrafter(ValueError):
 class Drafter(ABC):
     """`memory` says whether anything outlives a request; `needs` names what the loop must supply beyond tokens; `always_drafts` says that a
     proposal is never empty while there is room, so that a run without any draft is a failure and not a fact; `shares_cache` says that the draft
-    reads the target's own keys and values; `knows_confidence` that it asks `more`, with a probability of its own for each token."""
+    reads the target's own keys and values; `knows_confidence` that it asks `more`, with a probability of its own for each token; `branches` that it
+    says what stands behind any path, not only its own (`behind`); `trees` that its proposals branch."""
 
     name: ClassVar[str]
     summary: ClassVar[str]
@@ -35,12 +38,20 @@ class Drafter(ABC):
     always_drafts: ClassVar[bool] = False
     shares_cache: ClassVar[bool] = False
     knows_confidence: ClassVar[bool] = False
+    branches: ClassVar[bool] = False
+    trees: ClassVar[bool] = False
 
     def __init__(self, params: BaseModel, target: Target, chance: Chance | None = None) -> None:
         """A drafter with a distribution of its own draws from it by `chance`; one that draws must return the probabilities that it drew from."""
         self.params = params
         self.target = target
         self.chance = chance or Chance()
+
+    @classmethod
+    def source(cls, params: BaseModel) -> type["Drafter"]:
+        """The drafter whose tokens these are, and of which `memory` and `shares_cache` hold: itself, unless it stands on another one."""
+        del params
+        return cls
 
     def forced(self) -> str | None:
         """Why every draft of these parameters is kept by construction, if it is: such an acceptance says nothing and is not measured."""
@@ -50,6 +61,16 @@ class Drafter(ABC):
         """The passes through the target that a round with `longest` drafts makes, its verification among them; a target may compile them."""
         return {Stretch(0, self.target.layers, longest + 1)}
 
+    def most(self, longest: int) -> int:
+        """The most tokens that a round may put before the verifier where its longest path has `longest`."""
+        return longest
+
+    @classmethod
+    def columns(cls, params: BaseModel, longest: int) -> int:
+        """The most entries of a slot's cache that such a round writes behind the last committed token."""
+        del params
+        return longest
+
     def reset(self) -> None:  # noqa: B027 - a drafter with memory `request` has nothing to forget
         """Forgets everything across requests; called at the start of every trial."""
 
@@ -58,7 +79,7 @@ class Drafter(ABC):
 
     @abstractmethod
     def propose(self, batch: Batch, limits: Sequence[int], more: More | None = None) -> Draft:
-        """At most `limits[r]` tokens for row r; 0 for a row asks for none.
+        """At most `limits[r]` tokens one behind the other for row r; 0 for a row asks for none.
 
         Where `more` is given, a drafter that knows how sure it is asks it after each token, and ends the row's draft behind that token when the
         answer is no. The token itself stays: leaving out what was drawn because it was improbable would change what it was drawn from.
@@ -66,3 +87,13 @@ class Drafter(ABC):
 
     def observe(self, batch: Batch, kept: Sequence[int]) -> None:  # noqa: B027
         """The verifier kept `kept[r]` drafts of row r; `batch` is as it was proposed for."""
+
+    @property
+    def exit_layer(self) -> int | None:
+        """The layer at which the target's verification goes on from the states of `behind`; None where there are none."""
+        return None
+
+    def behind(self, batch: Batch, look: Look) -> tuple[Tensor, Tensor | None]:
+        """Logits `[R, w, V]` behind tokens of a tree that grows, and the target's own states `[R, w, H]` at `exit_layer`. A tree is looked at from
+        its root on, level by level; where it starts is the last committed token, and what was seen of an earlier tree of the slot is void."""
+        raise NotImplementedError(f"{self.name} does not branch")

@@ -11,6 +11,7 @@ from runners.drafters.base import Drafter, More, Params, UnfitDrafter
 from runners.engine.dice import Chance
 from runners.engine.draft import Batch, Draft, Resume
 from runners.engine.target import Stretch, Target
+from runners.engine.tree import Look
 
 
 class LayerSkipParams(Params):
@@ -26,6 +27,7 @@ class LayerSkip(Drafter):
     always_drafts = True
     shares_cache = True
     knows_confidence = True
+    branches = True
     params: LayerSkipParams
 
     def __init__(self, params: LayerSkipParams, target: Target, chance: Chance | None = None) -> None:
@@ -69,6 +71,13 @@ class LayerSkip(Drafter):
         resume = Resume(self.params.exit_layer, torch.stack(states, dim=1)) if states and self.target.resumes else None
         probabilities = torch.stack(laws, dim=1) if laws else None
         return Draft.chain(torch.stack(drafted, dim=1), tuple(lengths), probabilities=probabilities, resume=resume)
+
+    @property
+    def exit_layer(self) -> int | None:
+        return self.params.exit_layer if self.target.resumes else None
+
+    def behind(self, batch: Batch, look: Look) -> tuple[Tensor, Tensor | None]:
+        return self.target.early_tree(batch, look, self.params.exit_layer)
 
     def _draw(self, batch: Batch, logits: Tensor) -> tuple[Tensor, Tensor | None]:
         """A token `[B]` per row, and the probabilities `[B, V]` that it was drawn from; None where it was not drawn."""

@@ -6,6 +6,8 @@ from typing import Self
 import torch
 from torch import Tensor
 
+from runners.engine.tree import Tree
+
 
 @dataclass(frozen=True)
 class Batch:
@@ -25,26 +27,29 @@ class Batch:
 @dataclass(frozen=True)
 class Resume:
     """Target work already done for the positions of the last committed token and of all drafts but the deepest:
-    hidden states `[B, n, H]` at the output of layer `exit_layer` − 1."""
+    hidden states `[B, n, H]` at the output of layer `exit_layer` − 1. Of a tree they are `[B, n + 1, H]`, and `missing` names per row those that are
+    not there, by index behind the last committed token, which is 0."""
 
     exit_layer: int
     hidden: Tensor
+    missing: tuple[tuple[int, ...], ...] = ()
 
 
 @dataclass(frozen=True)
 class Draft:
-    """Proposed tokens `[B, n]`, of which row r uses the first `lengths[r]`. `parents` `[n]` names each node's parent by index, −1 being the last
-    committed token: a chain is −1, 0, 1, …. `probabilities` `[B, n, V]` or None for a proposal that was not sampled."""
+    """Proposed tokens `[B, n]`, of which row r uses the first `lengths[r]`. Without a `tree` each stands behind the one before it: a chain.
+    `probabilities` `[B, n, V]`, the law behind each token's parent that it was drawn from, or None for a proposal that was not sampled; siblings in a
+    tree were drawn from one law without replacement."""
 
     tokens: Tensor
     lengths: tuple[int, ...]
-    parents: Tensor
     probabilities: Tensor | None = None
     resume: Resume | None = None
+    tree: Tree | None = None
 
     @classmethod
     def chain(cls, tokens: Tensor, lengths: tuple[int, ...], *, probabilities: Tensor | None = None, resume: Resume | None = None) -> Self:
-        return cls(tokens, lengths, torch.arange(tokens.shape[1]) - 1, probabilities, resume)
+        return cls(tokens, lengths, probabilities, resume)
 
     @classmethod
     def empty(cls, rows: int, device: torch.device) -> Self:
@@ -62,10 +67,25 @@ class Draft:
     def width(self) -> int:
         return int(self.tokens.shape[1])
 
+    @property
+    def depths(self) -> tuple[int, ...]:
+        """The longest path of each row: of a chain its length."""
+        return self.lengths if self.tree is None else tuple(self.tree.height(row) for row in range(len(self.lengths)))
+
 
 @dataclass(frozen=True)
 class Accepted:
-    """Per row: how many drafts were kept, and the target's own next token behind them (recovered or bonus)."""
+    """Per row: how many drafts were kept, and the target's own next token behind them (recovered or bonus). `paths`: of a tree the nodes that were
+    kept, from the last committed token on; of a chain they are the first."""
 
     kept: list[int]
     next: list[int]
+    paths: list[list[int]] | None = None
+
+    @classmethod
+    def of_paths(cls, paths: list[list[int]], behind: list[int]) -> Self:
+        return cls([len(path) for path in paths], behind, paths)
+
+    def path(self, row: int) -> list[int]:
+        """The kept nodes of a row by index."""
+        return list(range(self.kept[row])) if self.paths is None else self.paths[row]

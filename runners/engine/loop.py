@@ -100,13 +100,16 @@ class Loop:
         draft = self._propose(batch, self._limits(live))
         logits = self._verify(batch, draft)
         accepted = self.verifier.verify(batch, draft, logits, self.chance)
+        if accepted.paths is not None:
+            self._settle(batch, draft, accepted.paths)
         self.counters.forwards += 1
         self.counters.slot_steps += len(live)
         self.counters.eager += self.target.eager > eager
         self.drafter.observe(batch, accepted.kept)
         now = self.clock.now()
         self._commit(live, draft, accepted, now)
-        self.controller.stepped(draft.lengths, now - began)
+        # A controller asks for depth, whatever stands beside it in a tree.
+        self.controller.stepped(draft.depths, now - began)
 
     def _propose(self, batch: Batch, limits: list[int]) -> Draft:
         return self.drafter.propose(batch, limits, self.controller.proceeds if self.controller.stops_drafts else None)
@@ -114,13 +117,16 @@ class Loop:
     def _verify(self, batch: Batch, draft: Draft) -> Tensor:
         return self.target.verify(batch, draft)
 
+    def _settle(self, batch: Batch, draft: Draft, paths: list[list[int]]) -> None:
+        self.target.settle(batch, draft, paths)
+
     def _commit(self, live: list[Sequence], draft: Draft, accepted: Accepted, now: float) -> None:
-        tokens = draft.tokens.tolist()
+        tokens, depths = draft.tokens.tolist(), draft.depths
         for row, sequence in enumerate(live):
-            drafted, kept = draft.lengths[row], accepted.kept[row]
+            drafted, kept = draft.lengths[row], [tokens[row][node] for node in accepted.path(row)]
             if drafted:
-                self.controller.observe(sequence.slot, drafted, kept)
-            sequence.take_step(drafted, tokens[row][:kept], accepted.next[row], len(live), self.rules, now)
+                self.controller.observe(sequence.slot, depths[row], len(kept))
+            sequence.take_step(drafted, kept, accepted.next[row], len(live), self.rules, now, depth=depths[row])
 
     def _limits(self, live: list[Sequence]) -> list[int]:
         """Drafts that may still go before the verifier: the controller's wish, the room in the context and, unless lifted, the token limit."""

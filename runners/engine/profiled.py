@@ -18,7 +18,8 @@ class ProfiledLoop(Loop):
 
     A plain step is timed as the forward that it is, by the same hook as a verification, so that verifying no draft costs exactly one step; what
     stands outside of forwards (the rule, the commit) is in neither. A step whose rows drafted different numbers is one of its longest row: the
-    forward is padded to it and the batch waits for it. Of a step without any draft in a speculative arm nothing is kept, as its proposal failed.
+    forward is padded to it and the batch waits for it. Of a tree what was drafted are its nodes, and to verify it is also to move those that were
+    kept to where a chain has them. Of a step without any draft in a speculative arm nothing is kept, as its proposal failed.
     """
 
     times: dict[Shape, list[float]]
@@ -44,6 +45,11 @@ class ProfiledLoop(Loop):
         logits = super()._verify(batch, draft)
         self._keep("verify", batch, draft, self._now() - began)
         return logits
+
+    def _settle(self, batch: Batch, draft: Draft, paths: list[list[int]]) -> None:
+        began = self._now()
+        super()._settle(batch, draft, paths)
+        self.times["verify", len(batch), max(draft.lengths)][-1] += self._now() - began
 
     def _now(self) -> float:
         self.clock.settle()

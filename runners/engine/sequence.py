@@ -34,6 +34,7 @@ class Sequence:
     discarded_bonus: int = 0
     round_drafted: list[int] = field(default_factory=list)
     round_verified: list[int] = field(default_factory=list)
+    round_depth: list[int] = field(default_factory=list)
     round_slots: list[int] = field(default_factory=list)
     round_step: list[int] = field(default_factory=list)
     step_end: list[float] = field(default_factory=list)
@@ -56,8 +57,9 @@ class Sequence:
         delivered = self._deliver([token], rules, now)
         self.prefill_tokens += len(delivered)
 
-    def take_step(self, drafted: int, kept: list[int], behind: int, slots: int, rules: StopRules, now: float) -> None:
-        """One decode step: `kept` drafts in front of the target's own token `behind`."""
+    def take_step(self, drafted: int, kept: list[int], behind: int, slots: int, rules: StopRules, now: float, *, depth: int | None = None) -> None:
+        """One decode step: `kept` drafts in front of the target's own token `behind`. `depth` is the longest path of the draft; without it the draft
+        was a chain, as deep as it is long."""
         delivered = self._deliver([*kept, behind], rules, now)
         if drafted:
             self.drafted += drafted
@@ -65,6 +67,7 @@ class Sequence:
             self.accepted += min(len(delivered), len(kept))
             self.round_drafted.append(drafted)
             self.round_verified.append(len(kept))
+            self.round_depth.append(drafted if depth is None else depth)
             self.round_slots.append(slots)
             self.round_step.append(len(self.step_tokens) - 1)
         else:
@@ -79,7 +82,7 @@ class Sequence:
         return delivered
 
     def counted(self) -> dict[str, Any]:
-        """What the loop counted and when, by the names of a request's fact; every draft of this loop is a chain, so depth is what was drafted."""
+        """What the loop counted and when, by the names of a request's fact."""
         return {
             "seed": self.request.seed,
             "planned_at": self.request.planned_at,
@@ -93,7 +96,7 @@ class Sequence:
             "discarded_bonus": self.discarded_bonus,
             "round_drafted": tuple(self.round_drafted),
             "round_verified": tuple(self.round_verified),
-            "round_depth": tuple(self.round_drafted),
+            "round_depth": tuple(self.round_depth),
             "round_slots": tuple(self.round_slots),
             "round_step": tuple(self.round_step),
             "step_end": tuple(self.step_end),

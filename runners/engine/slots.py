@@ -24,6 +24,11 @@ class SlotCache:
         rows = torch.tensor(slots, dtype=torch.long, device=positions.device)
         return Aimed(self, rows, positions, width, slice(slots[0], slots[0] + len(slots)) if neighbours else rows)
 
+    def move(self, slots: Tensor, froms: Tensor, tos: Tensor) -> None:
+        """Copies entries `[m]` of each layer within their slots, all read before any is written."""
+        for held in (*self.keys, *self.values):
+            held[slots, :, tos] = held[slots, :, froms]
+
     def bytes(self) -> int:
         return sum(t.numel() * t.element_size() for t in (*self.keys, *self.values))
 

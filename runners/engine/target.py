@@ -10,6 +10,7 @@ from torch import Tensor
 
 from app.domain.compilation import Compilation
 from runners.engine.draft import Batch, Draft
+from runners.engine.tree import Look
 
 
 @dataclass
@@ -70,10 +71,16 @@ class Target(ABC):
 
     @abstractmethod
     def verify(self, batch: Batch, draft: Draft) -> Tensor:
-        """Logits `[B, n + 1, V]` behind each row's last committed token and behind each of its drafts, in one forward.
+        """Logits `[B, n + 1, V]` behind each row's last committed token and behind each of its drafts, in one forward. In a tree a draft sees the
+        last committed token and its own ancestors.
 
         Columns past a row's own draft are padding and mean nothing.
         """
+
+    @abstractmethod
+    def settle(self, batch: Batch, draft: Draft, paths: list[list[int]]) -> None:
+        """Of a tree that was verified the nodes `paths` were kept, row by row: what is remembered of them stands from now on as if they had been
+        drafted as a chain."""
 
     @abstractmethod
     def early(self, batch: Batch, tokens: Tensor, depth: int, exit_layer: int) -> tuple[Tensor, Tensor | None]:
@@ -82,3 +89,8 @@ class Target(ABC):
         `tokens` `[B]` stand `depth` places behind the last committed token (0 is that token itself). Returns logits `[B, V]` and the hidden states
         `[B, H]` at the exit, or None where the target keeps none.
         """
+
+    @abstractmethod
+    def early_tree(self, batch: Batch, look: Look, exit_layer: int) -> tuple[Tensor, Tensor | None]:
+        """One draft step over several tokens of each row's growing tree: logits `[B, w, V]` behind them and hidden states `[B, w, H]` at the exit, or
+        None where the target keeps none."""

@@ -8,6 +8,7 @@ from torch import Tensor
 
 from runners.engine.draft import Batch, Draft
 from runners.engine.target import Target
+from runners.engine.tree import Look
 
 VOCABULARY = 100
 CORE = ((7, 13), (11, 29), (13, 41), (17, 7))
@@ -47,15 +48,27 @@ class ToyTarget(Target):
         chosen = []
         for row, (slot, ids) in enumerate(zip(batch.slots, batch.ids, strict=True)):
             behind = [ids[-1], *draft.tokens[row].tolist()]
-            chosen.append([next_id(x, len(ids) + depth) for depth, x in enumerate(behind)])
+            depths = range(len(behind)) if draft.tree is None else [0, *draft.tree.depths(row), *[0] * (draft.width - draft.lengths[row])]
+            chosen.append([next_id(x, len(ids) + depth) for depth, x in zip(depths, behind, strict=True)])
             self.passes[slot].verify += LAYERS * (draft.lengths[row] + 1)
         return one_hot(torch.tensor(chosen))
+
+    def settle(self, batch: Batch, draft: Draft, paths: list[list[int]]) -> None:
+        """It remembers nothing but ids."""
 
     def early(self, batch: Batch, tokens: Tensor, depth: int, exit_layer: int) -> tuple[Tensor, None]:
         chosen = []
         for slot, ids, x in zip(batch.slots, batch.ids, tokens.tolist(), strict=True):
             chosen.append(next_id(x, len(ids) + depth, exit_layer))
             self.passes[slot].draft += exit_layer
+        return one_hot(torch.tensor(chosen)), None
+
+    def early_tree(self, batch: Batch, look: Look, exit_layer: int) -> tuple[Tensor, None]:
+        chosen = []
+        for row, (slot, ids) in enumerate(zip(batch.slots, batch.ids, strict=True)):
+            spots = zip(look.tokens[row].tolist(), look.depths[row].tolist(), strict=True)
+            chosen.append([next_id(x, len(ids) + depth, exit_layer) for x, depth in spots])
+            self.passes[slot].draft += exit_layer * look.counts[row]
         return one_hot(torch.tensor(chosen)), None
 
 

@@ -7,19 +7,24 @@ import torch
 from torch import Tensor
 
 from runners.engine.attention import fold, with_folded
-from runners.engine.draft import Batch, Draft
+from runners.engine.draft import Batch, Draft, Resume
 from runners.engine.families import FAMILIES, FULL, SLIDING, check_family
 from runners.engine.slots import Aimed, SlotCache
 from runners.engine.target import Target
+from runners.engine.tree import Look, Spot
+
+# Entries behind the context: for the padded columns of a ragged draft, and for the branches of a tree.
+MARGIN = 64
 
 
 class TransformersTarget(Target):
-    """`model` is a causal language model of transformers in evaluation mode. Padded columns of a ragged draft write past their row's length,
-    so the cache is `margin` entries longer than `context`. Raises UnsupportedModel for a family that it cannot run."""
+    """`model` is a causal language model of transformers in evaluation mode. Padded columns of a ragged draft write past their row's length, and
+    branches of a tree beside each other, so the cache is `margin` entries longer than `context`. Raises UnsupportedModel for a family that it cannot
+    run."""
 
     resumes: ClassVar[bool] = True
 
-    def __init__(self, model: Any, *, slots: int, context: int, eos: frozenset[int], margin: int = 64) -> None:
+    def __init__(self, model: Any, *, slots: int, context: int, eos: frozenset[int], margin: int = MARGIN) -> None:
         super().__init__(slots)
         config = model.config
         check_family(config.to_dict())
@@ -55,6 +60,8 @@ class TransformersTarget(Target):
 
     @torch.inference_mode()
     def verify(self, batch: Batch, draft: Draft) -> Tensor:
+        if draft.tree is not None:
+            return self._verify_tree(batch, draft)
         pending = torch.tensor([ids[-1] for ids in batch.ids], dtype=torch.long, device=self.device)
         tokens = torch.cat([pending[:, None], draft.tokens], dim=1)
         positions = self._starts(batch) + torch.arange(tokens.shape[1], device=self.device)
@@ -82,6 +89,52 @@ class TransformersTarget(Target):
         hidden[rows, deepest] = last[:, 0]
         return hidden
 
+    def _verify_tree(self, batch: Batch, draft: Draft) -> Tensor:
+        assert draft.tree is not None
+        tokens, resume = draft.tokens.tolist(), draft.resume
+        spots = [draft.tree.spots(row, ids[-1], tokens[row]) for row, ids in enumerate(batch.ids)]
+        look = Look.at(spots, self.device)
+        first = 0 if resume is None else resume.exit_layer
+        hidden = self.stack.embed_tokens(look.tokens) if resume is None else self._finish_tree(batch, resume, spots)
+        hidden = self._branches(hidden, batch, look, first, self.layers)
+        late = [()] * len(batch) if resume is None else resume.missing
+        for slot, length, missing in zip(batch.slots, draft.lengths, late, strict=True):
+            self.passes[slot].verify += (self.layers - first) * (length + 1) + first * len(missing)
+        self.forwards += 1
+        return self._head(hidden)
+
+    def _finish_tree(self, batch: Batch, resume: Resume, spots: Sequence[Sequence[Spot]]) -> Tensor:
+        """Exit states `[B, n + 1, H]` of whole trees: the draft's own and those `missing`, which no draft step has run."""
+        hidden, rows = resume.hidden.clone(), [row for row, missing in enumerate(resume.missing) if missing]
+        if rows:
+            rest = Look.at([[spots[row][node] for node in resume.missing[row]] for row in rows], self.device)
+            found = self._branches(self.stack.embed_tokens(rest.tokens), batch.rows(rows), rest, 0, resume.exit_layer)
+            for at, row in enumerate(rows):
+                hidden[row, list(resume.missing[row])] = found[at, : rest.counts[at]]
+        for row, own in enumerate(spots):
+            # Behind a row's own tree its first token stands again.
+            hidden[row, len(own) :] = hidden[row, 0]
+        return hidden
+
+    @torch.inference_mode()
+    def settle(self, batch: Batch, draft: Draft, paths: list[list[int]]) -> None:
+        assert draft.tree is not None
+        moves = [
+            (slot, len(ids) - 1 + columns[node], len(ids) + depth)
+            for slot, ids, columns, path in zip(batch.slots, batch.ids, draft.tree.columns, paths, strict=True)
+            for depth, node in enumerate(path)
+            if columns[node] != depth + 1
+        ]
+        if moves:
+            self.cache.move(*_index(moves, self.device))
+
+    @torch.inference_mode()
+    def early_tree(self, batch: Batch, look: Look, exit_layer: int) -> tuple[Tensor, Tensor]:
+        hidden = self._branches(self.stack.embed_tokens(look.tokens), batch, look, 0, exit_layer)
+        for slot, count in zip(batch.slots, look.counts, strict=True):
+            self.passes[slot].draft += exit_layer * count
+        return self._head(hidden), hidden
+
     @torch.inference_mode()
     def early(self, batch: Batch, tokens: Tensor, depth: int, exit_layer: int) -> tuple[Tensor, Tensor]:
         positions = self._starts(batch) + depth
@@ -104,7 +157,21 @@ class TransformersTarget(Target):
 
     def _through(self, hidden: Tensor, cache: Aimed, positions: Tensor, width: int, first: int, last: int) -> Tensor:
         """The same over a cache that is aimed already, for rows that may see its first `width` entries."""
-        masks, angles = self._masks(fold(positions, self.shared_by), width), self._angles(hidden, positions)
+        return self._run(hidden, cache, positions, self._masks(fold(positions, self.shared_by), width), first, last)
+
+    def _branches(self, hidden: Tensor, batch: Batch, look: Look, first: int, last: int) -> Tensor:
+        """Layers `first` … `last` − 1 over tokens `[R, n]` of trees, whose keys and values go to their columns."""
+        starts = self._starts(batch)
+        places = starts + look.columns
+        width = max(len(ids) for ids in batch.ids) + look.seen.shape[2] - 1
+        if width > self.cache.context:
+            raise ValueError(f"a tree of {look.seen.shape[2] - 1} columns reaches past the {self.cache.context} entries of the cache")
+        windows = {FULL: None} if self.window is None else {FULL: None, SLIDING: self.window}
+        masks = {kind: look.visible(starts[:, 0], width, window).repeat(1, self.shared_by, 1)[:, None] for kind, window in windows.items()}
+        return self._run(hidden, self.cache.aim(batch.slots, places, width), starts + look.depths, masks, first, last)
+
+    def _run(self, hidden: Tensor, cache: Aimed, positions: Tensor, masks: dict[str, Tensor], first: int, last: int) -> Tensor:
+        angles = self._angles(hidden, positions)
         for number in range(first, last):
             kind = self.kinds[number]
             hidden = self.stack.layers[number](
@@ -126,3 +193,8 @@ class TransformersTarget(Target):
         if self.angles_by_kind:
             return {kind: self.stack.rotary_emb(hidden, positions, kind) for kind in kinds}
         return dict.fromkeys(kinds, self.stack.rotary_emb(hidden, positions))
+
+
+def _index(tuples: Sequence[tuple[int, ...]], device: torch.device) -> tuple[Tensor, ...]:
+    """Columns of a list of tuples, to index tensors with."""
+    return tuple(torch.tensor(tuples, dtype=torch.long, device=device).T)

@@ -56,6 +56,11 @@ class Speculation:
     def longest(self) -> int:
         return self.controller.longest
 
+    @property
+    def most(self) -> int:
+        """The most tokens that a round may put before the verifier: more than its longest path where it branches."""
+        return self.drafter.most(self.longest)
+
 
 class Bench:
     """`chosen` holds the parts of each run by its number; `wanted` is asked between requests and steps. Without a `control` there is no control arm.

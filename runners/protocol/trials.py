@@ -122,7 +122,7 @@ class Trials(ABC):
         for outcome in outcomes:
             for run in self.bench.readers_of(outcome.seat):
                 place = CONTROL_ORDER if outcome.arm == "control" else place_of(order, run, outcome.seat)
-                yield run, self._request(outcome, place, self.bench.arms[run].longest, purpose, trial)
+                yield run, self._request(outcome, place, self.bench.arms[run].most, purpose, trial)
 
     def _request(self, outcome: Outcome, place: int, longest: int, purpose: Purpose, trial: int) -> RequestFact:
         prompt = self._prompts[outcome.sequence.request.prompt]

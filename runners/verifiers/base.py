@@ -15,12 +15,14 @@ class NoParams(BaseModel):
 
 
 class Verifier(ABC):
-    """`lossless` is printed beside every number that the rule produced; `greedy` says that the rule is for temperature 0 alone."""
+    """`lossless` is printed beside every number that the rule produced; `greedy` says that the rule is for temperature 0 alone, `trees` that it also
+    judges drafts that branch."""
 
     name: ClassVar[str]
     summary: ClassVar[str]
     lossless: ClassVar[bool]
     greedy: ClassVar[bool] = False
+    trees: ClassVar[bool] = False
     Params: ClassVar[type[BaseModel]] = NoParams
 
     def __init__(self, params: BaseModel) -> None:

@@ -5,20 +5,24 @@ from torch import Tensor
 
 from runners.engine.dice import Chance
 from runners.engine.draft import Accepted, Batch, Draft
+from runners.verifiers._branches import greedy
 from runners.verifiers.base import Verifier
 
 
 class Exact(Verifier):
-    """Longest prefix of equal argmax, then the target's own token (Leviathan et al. 2023, § 2, at temperature 0)."""
+    """Longest prefix of equal argmax, then the target's own token (Leviathan et al. 2023, § 2, at temperature 0); of a tree that path."""
 
     name = "exact"
     summary = "greedy: keeps drafts equal to the target's argmax"
     lossless = True
     greedy = True
+    trees = True
 
     def verify(self, batch: Batch, draft: Draft, logits: Tensor, chance: Chance) -> Accepted:
         del batch, chance
         own = logits.argmax(dim=-1)  # [B, n + 1]
+        if draft.tree is not None:
+            return greedy(draft, own)
         if draft.width == 0:
             # A plain step is what every other is measured against, and has nothing to compare.
             return Accepted(kept=[0] * len(draft.lengths), next=own[:, 0].tolist())

@@ -5,6 +5,7 @@ from torch import Tensor
 
 from runners.engine.dice import Chance
 from runners.engine.draft import Accepted, Batch, Draft
+from runners.verifiers._branches import sampled
 from runners.verifiers.base import Verifier
 
 
@@ -17,15 +18,19 @@ class Rejection(Verifier):
     min(1, p(x) ÷ q(x)); behind the first rejected draft stands a draw from norm(relu(p − q)), behind a draft kept whole one from p.
 
     A draft without probabilities was proposed with certainty: q is 1 at its token. Every draft token of a row is decided by one draw of its own,
-    also behind a rejected one, and one more picks the token behind: a row draws as often whatever happened to it.
+    also behind a rejected one, and one more picks the token behind: a row draws as often whatever happened to it. Siblings in a tree are judged one
+    after the other (_branches.sampled).
     """
 
     name = "rejection"
     summary = "keeps drafts so often that the text follows the target's own law, at any temperature"
     lossless = True
+    trees = True
 
     def verify(self, batch: Batch, draft: Draft, logits: Tensor, chance: Chance) -> Accepted:
         own = chance.law.probabilities(logits)  # [B, n + 1, V]
+        if draft.tree is not None:
+            return sampled(batch, draft, own, chance)
         chances = _keeping(draft, own)
         judged = chance.dice.below(batch.slots, chances)
         kept = [row.index(False) if False in row else len(row) for row in judged]

@@ -65,10 +65,12 @@ def test_another_seed_says_something_else(target_name: str, drafter: str) -> Non
 @pytest.mark.parametrize("limit", [1, 2, 3, 7])
 def test_token_limit_is_kept_and_counts_close(target_name: str, drafter: str, limit: int, rule: str) -> None:
     """Catches overshoot past the limit, and a last step that is miscounted."""
-    for sequence in loop_of(tiny(target_name), spec(drafter, rule=RULES[rule], length=5), StopRules(limit)).run(prompts(3), 1):
+    loop = loop_of(tiny(target_name), spec(drafter, rule=RULES[rule], length=5), StopRules(limit))
+    for sequence in loop.run(prompts(3), 1):
         assert len(sequence.output) == limit
         assert sequence.emitted == sequence.prefill_tokens + sequence.accepted + sequence.rounds + sequence.undrafted - sequence.discarded_bonus
-        assert all(made <= 5 for made in sequence.round_drafted)
+        rounds = zip(sequence.round_depth, sequence.round_drafted, strict=True)
+        assert all(deep <= min(5, made) and made <= loop.drafter.most(5) for deep, made in rounds)
         assert sum(sequence.step_tokens) == sequence.emitted
 
 
@@ -81,7 +83,7 @@ def test_limits_of_zero_and_one_are_obeyed(target_name: str, drafter: str) -> No
         target.prefill(slot, request.ids)
         made.begin(slot, request.ids)
     draft = made.propose(Batch((0, 1, 2), tuple(list(r.ids) for r in requests)), [0, 1, 3])
-    assert all(length <= asked for length, asked in zip(draft.lengths, [0, 1, 3], strict=True))
+    assert all(depth <= asked and length <= made.most(asked) for depth, length, asked in zip(draft.depths, draft.lengths, [0, 1, 3], strict=True))
     assert draft.width == max(draft.lengths, default=0)
 
 

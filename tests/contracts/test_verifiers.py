@@ -80,7 +80,7 @@ def error(found: Joint, wanted: Joint) -> float:
 def one_step(target: Target, drafter: Drafter, verifier: Verifier, chance: Chance, more: Any = None, batch: Batch = BATCH) -> tuple[int, ...]:
     draft = drafter.propose(batch, [DEPTH], more)
     accepted = verifier.verify(batch, draft, target.verify(batch, draft), chance)
-    return (*draft.tokens[0, : accepted.kept[0]].tolist(), accepted.next[0])
+    return (*draft.tokens[0, accepted.path(0)].tolist(), accepted.next[0])
 
 
 def drawn_error(case: str, law: Law, verifier: Verifier, more: Any = None, drafter: type[LayerSkip] = LayerSkip) -> float:
@@ -150,7 +150,7 @@ def test_drafts_that_are_certain_leave_the_law_alone(verifier: Verifier, case: s
 
 @pytest.mark.parametrize("stops", [False, True])
 @pytest.mark.parametrize("case", CASES)
-@pytest.mark.parametrize("name", sorted(drafters()))
+@pytest.mark.parametrize("name", sorted(name for name, found in drafters().items() if not found.trees))
 def test_every_drafter_leaves_the_law_alone(verifier: Verifier, name: str, case: str, stops: bool) -> None:
     """Catches a drafter that draws from another law than the one it hands on, or that looks at what the target drew."""
     assert error_of_drafter(name, case, LAWS["cut"], verifier, unsure if stops else None) < 1e-6
