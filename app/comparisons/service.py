@@ -9,7 +9,7 @@ from app.access.seen import Seen, Who, narrowed
 from app.comparisons.schemas import MOST, wrong
 from app.domain.status import FINAL
 from app.errors import Conflict
-from app.reports.compare import NoSuchLoad, compare
+from app.reports.compare import NoSuchLoad, contrast
 from app.reports.report import Comparison
 from app.runs.service import Runs
 
@@ -31,12 +31,12 @@ class Comparisons(Seen):
             raise wrong("runs", f"A comparison is of 2 to {MOST} different runs; this names {named}.")
         if len(wanted) > MOST:
             raise wrong("runs", f"At most {MOST} runs can be compared at once; these are {len(wanted)}.")
-        records = [await self._runs.record(run) for run in wanted]
-        waiting = [record for record in records if record.state not in FINAL]
+        runs = [await self._runs.measured(run) for run in wanted]
+        waiting = [run.report for run in runs if run.report.state not in FINAL]
         if waiting:
-            raise CannotCompare(" ".join(f"Run {record.run} is {record.state}." for record in waiting))
+            raise CannotCompare(" ".join(f"Run {report.run} is {report.state}." for report in waiting))
         try:
-            return await asyncio.to_thread(compare, records, load)
+            return await asyncio.to_thread(contrast, runs, load)
         except NoSuchLoad as error:
             there = f"there are {', '.join(error.known)}" if error.known else "there is no load to choose from, so leave it out"
             raise wrong("load", f'No pair of these runs was measured at load "{load}"; {there}.') from error

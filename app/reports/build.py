@@ -14,7 +14,8 @@ from app.reports import gates, headline
 from app.reports.answers import judged, shares_by_language
 from app.reports.cells import cells, refusing, unmeasured, without_passport
 from app.reports.economics import economics
-from app.reports.family import ALONE, Family, family_of
+from app.reports.family import family_of
+from app.reports.kept import Measured, keep
 from app.reports.lengths import length_rows
 from app.reports.losslessness import losslessness
 from app.reports.machine import hardware_digest
@@ -23,20 +24,32 @@ from app.reports.peak import peak_of
 from app.reports.prompts import prompt_rows
 from app.reports.record import RunRecord, frames_of
 from app.reports.report import Gate, Losslessness, Report
-from app.statistics.verdict import Evidence, Verdict
+from app.statistics.verdict import Evidence
 from app.statistics.wording import Subject, decide
 
 
-def build(record: RunRecord, family: Family = ALONE) -> Report:
+def build(record: RunRecord) -> Report:
     """The report of a run in any state. Only a succeeded run gets a verdict; what a failed one measured is shown without."""
+    return _built(record, frames_of(record))[0]
+
+
+def measured(record: RunRecord) -> Measured:
+    """The report of a run, and beside it what a comparison needs."""
     frames = frames_of(record)
+    report, evidence, subject = _built(record, frames)
+    names = {fact.prompt: fact.parallel for fact in record.requests}
+    return Measured(report, keep(names, frames, report, evidence, subject), record.kin)
+
+
+def _built(record: RunRecord, frames: Frames) -> tuple[Report, Evidence, Subject]:
     found = _losslessness(record)
     passport = _passport(record)
     run_gates = _gates(record, found, None) if record.requests else ()
     shown = _cells(record, frames, passport, found)
     chosen = headline.headline_of(record)
-    verdict = _verdict(record, frames, shown, run_gates, chosen, family)
-    return Report(
+    evidence, subject = _evidence(record, frames, shown, run_gates, chosen), _subject(record, frames, shown, run_gates)
+    verdict = decide(evidence, subject)
+    report = Report(
         run=record.run,
         state=record.state.value,
         question=question(record),
@@ -59,6 +72,7 @@ def build(record: RunRecord, family: Family = ALONE) -> Report:
         compiled=None if record.preflight is None else record.preflight.compiled,
         notes=tuple(notes(record, frames, found)),
     )
+    return report, evidence, subject
 
 
 def question(record: RunRecord) -> Sentence:
@@ -153,17 +167,15 @@ def _cells(record: RunRecord, frames: Frames, passport: Passport | None, found: 
     return cells(frames, passport, gates_of)
 
 
-def _verdict(record: RunRecord, frames: Frames, shown: Sequence[Cell], run_gates: Sequence[Gate], chosen: str, family: Family) -> Verdict:
-    speedup = next((cell for cell in shown if cell.id == chosen and not cell.part), None)
-    acceptance = next((cell for cell in shown if cell.id == "acceptance_rate" and not cell.part), None)
+def _evidence(record: RunRecord, frames: Frames, shown: Sequence[Cell], run_gates: Sequence[Gate], chosen: str) -> Evidence:
+    speedup = headline.estimate_of(next((cell for cell in shown if cell.id == chosen and not cell.part), None))
     gate = refusing(run_gates)
-    family = family_of(record, headline.estimate_of(speedup), family)
+    family = family_of(record.kin, record.spec.margin, speedup)
     blocks, void = headline.blocks_of(frames)
-    unstable = headline.unstable(frames)
-    evidence = Evidence(
+    return Evidence(
         headline=chosen,
         margin=record.spec.margin,
-        speedup=headline.estimate_of(speedup),
+        speedup=speedup,
         noise_floor=headline.noise_floor(frames, chosen),
         blocks=blocks,
         contended=void,
@@ -172,22 +184,26 @@ def _verdict(record: RunRecord, frames: Frames, shown: Sequence[Cell], run_gates
         plain=headline.has_plain(frames),
         refused=gate is not None and gate.name != "lossy",
         lossy=gate is not None and gate.name == "lossy",
-        unstable=bool(unstable),
+        unstable=bool(headline.unstable(frames)),
         family=family.size,
         still_pays=family.still_pays,
     )
-    subject = Subject(
+
+
+def _subject(record: RunRecord, frames: Frames, shown: Sequence[Cell], run_gates: Sequence[Gate]) -> Subject:
+    acceptance = next((cell for cell in shown if cell.id == "acceptance_rate" and not cell.part), None)
+    gate = refusing(run_gates)
+    return Subject(
         drafter=record.spec.drafter.name,
         language=record.spec.language,
         load=record.spec.load.concurrency,
         rate=record.spec.load.rate,
-        unstable=unstable,
+        unstable=headline.unstable(frames),
         trials=headline.passes_used(frames),
         acceptance=acceptance.pooled if isinstance(acceptance, Figure) else None,
         refusal=gate.sentence if gate else None,
         unfinished=_unfinished(record),
     )
-    return decide(evidence, subject)
 
 
 def _unfinished(record: RunRecord) -> Sentence | None:

@@ -1,21 +1,21 @@
 """Records → Comparison: passports first, then pairs, then one sentence."""
 
 from collections.abc import Sequence
-from functools import cache
+from dataclasses import replace
 
 from app.domain.estimate import Counted, Figure
 from app.domain.passport import Passport
 from app.domain.sentence import plain
-from app.metrics.frame import Frames
 from app.reports.answer import answer, question
 from app.reports.axes import Differences, allowed, differences
 from app.reports.break_even import of_reports
-from app.reports.build import build
-from app.reports.contrasts import Side, contrasts, pair_names, refused_sides, unpaired
+from app.reports.build import measured
+from app.reports.contrasts import contrasts, refused_sides, side_of, unpaired
 from app.reports.family import Family
+from app.reports.kept import Measured
 from app.reports.loads import slug
 from app.reports.pairing import loads_of, pairs_of, series_of
-from app.reports.record import RunRecord, frames_of
+from app.reports.record import RunRecord
 from app.reports.report import BreakEven, Comparison, Difference, Pair, Report, Series
 from app.statistics.family import still_pay
 
@@ -31,27 +31,32 @@ class NoSuchLoad(ValueError):
 
 
 def compare(records: Sequence[RunRecord], load: str | None = None) -> Comparison:
+    """`contrast` of runs that are measured from their facts first."""
+    return contrast([measured(record) for record in records], load)
+
+
+def contrast(runs: Sequence[Measured], load: str | None = None) -> Comparison:
     """Two or more runs side by side, the first named contrasted with the others, at the load asked for or else at the lightest.
 
     Raises ValueError for fewer than two, NoSuchLoad for a load (app.reports.loads.slug) at which there is no pair.
     """
-    if len(records) < FEWEST_RUNS:
+    if len(runs) < FEWEST_RUNS:
         raise ValueError("a comparison needs two runs")
-    reports = as_family(records)
+    runs = as_family(runs)
+    reports = [run.report for run in runs]
     passports = [report.passport for report in reports if report.passport is not None]
     if len(passports) < len(reports):
         return _incomparable(reports)
-    measured = [passport.load for passport in passports]
+    loads = [passport.load for passport in passports]
     series = series_of(passports)
-    places = pairs_of(series, measured)
-    known = loads_of(places, series, measured)
+    places = pairs_of(series, loads)
+    known = loads_of(places, series, loads)
     if load is not None and load not in known:
         raise NoSuchLoad(load, known)
-    chosen = next(pair for pair in places if load in (None, slug(measured[pair[0]])))
+    chosen = next(pair for pair in places if load in (None, slug(loads[pair[0]])))
     order = [*chosen, *(place for own in series for place in own if place not in chosen)]
     seen = differences([passports[place] for place in order], over_loads=bool(known))
-    side = _Sides(records, reports)
-    pairs = {pair: _pair(side, pair, passports) for pair in places}
+    pairs = {pair: _pair([runs[place] for place in pair], [passports[place] for place in pair]) for pair in places}
     shown, ordered = pairs[chosen], [reports[place] for place in order]
     lines = [Series(runs=tuple(reports[p].run for p in own), break_even_load=_crossing([reports[p] for p in own])) for own in series]
     return Comparison(
@@ -67,32 +72,20 @@ def compare(records: Sequence[RunRecord], load: str | None = None) -> Comparison
         pairs=tuple(pairs.values()),
         series=tuple(lines),
         loads=known,
-        load=slug(measured[chosen[0]]) if known else None,
+        load=slug(loads[chosen[0]]) if known else None,
     )
 
 
-class _Sides:
-    """Sides of pairs; the frames of a run are made once, however many pairs it is in."""
-
-    def __init__(self, records: Sequence[RunRecord], reports: Sequence[Report]) -> None:
-        self._records, self.reports = records, reports
-        self._frames = cache(lambda place: frames_of(records[place]))
-
-    def __call__(self, place: int, *, parallel: bool) -> Side:
-        frames: Frames = self._frames(place)
-        return Side(frames, self.reports[place], pair_names(self._records[place], parallel=parallel))
-
-
-def _pair(side: _Sides, pair: tuple[int, int], passports: Sequence[Passport]) -> Pair:
-    seen: Differences = differences([passports[place] for place in pair])
-    a, b = (side(place, parallel=seen.axis == "language") for place in pair)
+def _pair(runs: Sequence[Measured], passports: Sequence[Passport]) -> Pair:
+    seen: Differences = differences(passports)
+    a, b = (side_of(run, parallel=seen.axis == "language") for run in runs)
     counted: Counted = "parallel pairs" if seen.axis == "language" else "prompts"
     comparable = "all" not in seen.forbidden
     return Pair(
         run=a.report.run,
         against=b.report.run,
         axis=seen.axis,
-        load=slug(passports[pair[0]].load),
+        load=slug(passports[0].load),
         comparable=comparable,
         contrasts=tuple(contrasts(a, b, counted, seen.forbidden)) if comparable else (),
         refused=(*refused_sides([a.report, b.report]), *seen.forbidden.values(), *unpaired([a.report, b.report])),
@@ -130,14 +123,15 @@ def _incomparable(reports: Sequence[Report]) -> Comparison:
     )
 
 
-def as_family(records: Sequence[RunRecord]) -> list[Report]:
-    """Reports whose verdicts are adjusted for being weighed together (Holm over `pays`); the size of the family is in each."""
-    alone = [build(record) for record in records]
+def as_family(runs: Sequence[Measured]) -> list[Measured]:
+    """Runs whose verdicts are adjusted for being weighed together (Holm over `pays`); the size of the family is in each."""
+    alone = [run.weighed() for run in runs]
     weighed = [(i, found.pooled) for i, report in enumerate(alone) if (found := _speedup(report)) is not None]
     kept = still_pay([(speedup, alone[i].verdict.margin) for i, speedup in weighed])
     pays = {i: still for (i, _), still in zip(weighed, kept, strict=True)}
     size = max(len(weighed), 1)
-    return [_sized(report, size) if pays.get(i, True) else build(records[i], Family(size, False)) for i, report in enumerate(alone)]
+    reports = [_sized(report, size) if pays.get(i, True) else runs[i].weighed(Family(size, False)) for i, report in enumerate(alone)]
+    return [replace(run, report=report) for run, report in zip(runs, reports, strict=True)]
 
 
 def _sized(report: Report, size: int) -> Report:

@@ -9,10 +9,9 @@ from app.domain.estimate import Counted, Estimate, Figure
 from app.domain.sentence import Sentence, plain
 from app.metrics.base import Metric, Sums
 from app.metrics.catalogue import METRICS
-from app.metrics.frame import Frames
 from app.metrics.terms import ARMS
 from app.reports.axes import Scope
-from app.reports.record import RunRecord
+from app.reports.kept import Kept, Measured, pairs_of, sums_of
 from app.reports.report import Contrast, Report
 from app.statistics.differences import product_quotient, quotient_of_pairs, share_difference
 from app.statistics.verdict import OF_TRIAL_PAIRS
@@ -20,17 +19,17 @@ from app.statistics.verdict import OF_TRIAL_PAIRS
 
 @dataclass(frozen=True)
 class Side:
-    """One run of a comparison: its frames, its report, and what its prompts are called in a pair."""
+    """One run of a comparison: its report, its figures prompt by prompt, and what its prompts are called in a pair."""
 
-    frames: Frames
     report: Report
+    kept: Kept
     pair_of: dict[str, str]
 
 
-def pair_names(record: RunRecord, *, parallel: bool) -> dict[str, str]:
-    """Prompt → pair: its own name, or the id that it shares with its twin in another language (prompts without a twin are in no pair)."""
-    named = {fact.prompt: fact.parallel if parallel else fact.prompt for fact in record.requests}
-    return {prompt: pair for prompt, pair in named.items() if pair is not None}
+def side_of(run: Measured, *, parallel: bool) -> Side:
+    """A prompt's name in a pair is its own, or the id that it shares with its twin in another language (one without a twin is in no pair)."""
+    named = {prompt: twin if parallel else prompt for prompt, twin in run.kept.names.items()}
+    return Side(run.report, run.kept, {prompt: pair for prompt, pair in named.items() if pair is not None})
 
 
 def contrasts(a: Side, b: Side, counted: Counted, forbidden: Iterable[Scope]) -> Iterator[Contrast]:
@@ -57,10 +56,8 @@ def _shows(side: Side, id: str, part: dict[str, str]) -> bool:
 
 
 def _of_sums(metric: Metric, a: Side, b: Side, counted: Counted) -> Iterator[Contrast]:
-    if metric.sums is None or metric.scale is None:
-        return
-    others = {tuple(sums.part.items()): sums for sums in metric.sums(b.frames)}
-    for ours in metric.sums(a.frames):
+    others = {tuple(sums.part.items()): sums for sums in sums_of(b.kept, metric.id)}
+    for ours in sums_of(a.kept, metric.id):
         theirs = others.get(tuple(ours.part.items()))
         if theirs is None or not _shows(a, metric.id, ours.part) or not _shows(b, metric.id, ours.part):
             continue
@@ -77,9 +74,9 @@ def _of_sums(metric: Metric, a: Side, b: Side, counted: Counted) -> Iterator[Con
 
 
 def _of_pairs(metric: Metric, a: Side, b: Side, counted: Counted) -> Iterator[Contrast]:
-    if metric.pairs is None or not _shows(a, metric.id, {}) or not _shows(b, metric.id, {}):
+    if not _shows(a, metric.id, {}) or not _shows(b, metric.id, {}):
         return
-    for ours, theirs in zip(metric.pairs(a.frames), metric.pairs(b.frames), strict=True):
+    for ours, theirs in zip(pairs_of(a.kept, metric.id), pairs_of(b.kept, metric.id), strict=True):
         left, right = _named(ours.quotients, a), _named(theirs.quotients, b)
         shared = left.index.intersection(right.index)
         if not shared.empty:

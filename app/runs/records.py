@@ -105,17 +105,21 @@ async def forgotten_at(connection: AsyncConnection, run: int) -> datetime | None
 
 async def cached(connection: AsyncConnection, run: int, analysis: str) -> Report | None:
     """The report that is kept: of this analysis, or the last one of a run whose facts are gone."""
-    found = await connection.scalar(select(reports.c.report).where(reports.c.run_id == run, shown(analysis)))
-    return None if found is None else Report.model_validate(found)
+    stored = select(reports.c.report, private().label("private")).join_from(reports, runs).where(reports.c.run_id == run, shown(analysis))
+    found = (await connection.execute(stored)).one_or_none()
+    return None if found is None else Report.model_validate(muted(found.report) if found.private else found.report)
 
 
 async def measured(connection: AsyncConnection, run: int, analysis: str) -> Measured | None:
     """What is kept of a run for comparisons, if it comes from this analysis. Its kin are read anew."""
-    of_run = select(reports.c.report, reports.c.kept).where(reports.c.run_id == run, reports.c.analysis == analysis, reports.c.kept.is_not(None))
-    found = (await connection.execute(of_run)).one_or_none()
+    stored = select(reports.c.report, reports.c.kept, private().label("private")).join_from(reports, runs)
+    found = (
+        await connection.execute(stored.where(reports.c.run_id == run, reports.c.analysis == analysis, reports.c.kept.is_not(None)))
+    ).one_or_none()
     if found is None:
         return None
-    return Measured(Report.model_validate(found.report), Kept.model_validate(found.kept), tuple(await _kin(connection, run)))
+    report, kept = (muted(part) if found.private else part for part in (found.report, found.kept))
+    return Measured(Report.model_validate(report), Kept.model_validate(kept), tuple(await _kin(connection, run)))
 
 
 async def keep(connection: AsyncConnection, report: Report, kept: Kept, analysis: str, outcome: str | None) -> None:

@@ -5,6 +5,7 @@ Reports and figures are kept copies, computed anew whenever the analysis changes
 
 from sqlalchemy import (
     ARRAY,
+    JSON,
     BigInteger,
     Boolean,
     CheckConstraint,
@@ -134,6 +135,8 @@ reports = Table(
     Column("run_id", ForeignKey("runs.id"), primary_key=True, autoincrement=False),
     columns.text("analysis"),
     Column("report", JSONB, nullable=False),
+    # What a comparison needs beside the report; not JSONB, which would write every number anew.
+    Column("kept", JSON),
     Column("outcome", Text),
     Column("refused", Boolean, nullable=False),
     Column("speedup", JSONB),

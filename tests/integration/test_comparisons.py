@@ -6,8 +6,13 @@ import re
 
 import pandas as pd
 import pytest
+from sqlalchemy.ext.asyncio import AsyncConnection
 
+from app.reports.compare import compare
+from app.reports.record import RunRecord
 from app.reports.report import Comparison
+from app.runs import records
+from app.storage.view import View
 from tests.integration.conftest import Service
 
 
@@ -108,3 +113,26 @@ async def test_what_is_foreign_in_a_saved_page_stays_text(service: Service) -> N
     body = (await service.get(f"/runs/{run}/report.html")).text
     assert "<img" not in re.sub(r"<script>.*?</script>", "", body, flags=re.DOTALL)
     assert 'href="http://127.0.0.1:8000/x' not in body
+
+
+async def test_a_comparison_reads_what_is_kept_and_nothing_older(service: Service, pair: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Catches a comparison that reduces all facts at each request, one that differs from that of the facts, and one that outlives its formulas."""
+    read: list[int] = []
+    facts = [await service.app.state.runs.record(run) for run in pair]
+    of_facts = records.record
+
+    async def watched(connection: AsyncConnection, view: View, run: int) -> RunRecord | None:
+        read.append(run)
+        return await of_facts(connection, view, run)
+
+    query = f"/api/v1/comparisons?runs={pair[0]},{pair[1]}"
+    for run in pair:
+        await service.app.state.runs.prepare_report(run)
+    monkeypatch.setattr(records, "record", watched)
+    assert Comparison.model_validate((await service.get(query)).json()) == compare(facts)
+    assert read == []
+    # What an older formula left behind is there, and is not what is shown.
+    await service.sql("UPDATE reports SET analysis = 'bezmen-1+older', kept = NULL WHERE run_id = :run", run=pair[0])
+    await service.sql("UPDATE reports SET analysis = 'bezmen-1+older' WHERE run_id = :run", run=pair[1])
+    assert Comparison.model_validate((await service.get(query)).json()) == compare(facts)
+    assert set(read) == set(pair)

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,10 +11,10 @@ from app.domain.estimate import Estimate
 from app.domain.facts import RequestFact
 from app.metrics.catalogue import METRICS
 from app.metrics.frame import from_facts
-from app.reports.build import build
-from app.reports.contrasts import Side, contrasts, pair_names
+from app.reports.build import measured
+from app.reports.contrasts import Side, contrasts, side_of
+from app.reports.kept import Measured, keep
 from app.reports.record import RunRecord
-from app.reports.report import Report
 from tests.app.statistics.simulate import coverage
 from tests.factories import record
 
@@ -59,26 +60,33 @@ BASE = {language: next(fact for fact in found.requests if fact.arm == "speculati
 
 
 @pytest.fixture(scope="module")
-def reports() -> dict[str, Report]:
-    return {language: build(found) for language, found in TEMPLATES.items()}
+def reports() -> dict[str, Measured]:
+    return {language: measured(found) for language, found in TEMPLATES.items()}
 
 
-def estimates(worlds: list[tuple[RunRecord, RunRecord]], reports: dict[str, Report], *, shift: int = 0) -> Iterator[Estimate]:
+def side(found: RunRecord, template: Measured) -> Side:
+    names = {fact.prompt: fact.parallel for fact in found.requests}
+    kept = keep(names, from_facts(found.requests), template.report, template.kept.evidence, template.kept.subject)
+    return side_of(replace(template, kept=kept), parallel=True)
+
+
+def estimates(worlds: list[tuple[RunRecord, RunRecord]], reports: dict[str, Measured], *, shift: int = 0) -> Iterator[Estimate]:
     """The contrast of `acceptance_rate` in each world; with `shift` each Russian prompt is paired with the translation of another one."""
     for pair in worlds:
-        a, b = (Side(from_facts(found.requests), reports[found.spec.language], pair_names(found, parallel=True)) for found in pair)
+        a, b = (side(found, reports[found.spec.language]) for found in pair)
         if shift:
-            a = Side(a.frames, a.report, {prompt: f"{(int(name) + shift) % PAIRS:02}" for prompt, name in a.pair_of.items()})
+            a = replace(a, pair_of={prompt: f"{(int(name) + shift) % PAIRS:02}" for prompt, name in a.pair_of.items()})
         yield next(each.estimate for each in contrasts(a, b, "parallel pairs", ["speed"]) if each.id == "acceptance_rate" and not each.part)
 
 
 @pytest.fixture(autouse=True)
 def one_figure(monkeypatch: pytest.MonkeyPatch) -> None:
     """The other figures of so many worlds would take a minute."""
-    monkeypatch.setattr("app.reports.contrasts.METRICS", {"acceptance_rate": METRICS["acceptance_rate"]})
+    for module in ("contrasts", "kept"):
+        monkeypatch.setattr(f"app.reports.{module}.METRICS", {"acceptance_rate": METRICS["acceptance_rate"]})
 
 
-def test_a_known_difference_is_covered(worlds: list[tuple[RunRecord, RunRecord]], reports: dict[str, Report]) -> None:
+def test_a_known_difference_is_covered(worlds: list[tuple[RunRecord, RunRecord]], reports: dict[str, Measured]) -> None:
     """Catches pairs joined by place instead of by parallel id, a difference of the wrong sign, and a lost degree of freedom."""
     found = list(estimates(worlds, reports))
     assert {each.n for each in found} == {PAIRS}
@@ -88,7 +96,7 @@ def test_a_known_difference_is_covered(worlds: list[tuple[RunRecord, RunRecord]]
     assert np.mean([each.high < 0 for each in found if each.high is not None]) > 0.9
 
 
-def test_pairs_of_other_prompts_know_less(worlds: list[tuple[RunRecord, RunRecord]], reports: dict[str, Report]) -> None:
+def test_pairs_of_other_prompts_know_less(worlds: list[tuple[RunRecord, RunRecord]], reports: dict[str, Measured]) -> None:
     """The negative control: what a pair has in common is what makes the interval narrow; joined to strangers it must be wider by far."""
     paired, strangers = (
         [each.high - each.low for each in estimates(worlds[:60], reports, shift=shift) if each.high is not None and each.low is not None]
