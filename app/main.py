@@ -45,6 +45,7 @@ from app.queue.sweeper import Sweeper
 from app.runners_registry.routes import router as runners_router
 from app.runners_registry.service import Registry
 from app.runs.campaigns import Campaigns
+from app.runs.relatives import Relatives
 from app.runs.retention import PERIOD_SECONDS, Retention
 from app.runs.routes import router as runs_router
 from app.runs.service import Runs
@@ -179,6 +180,7 @@ def _furnish(app: FastAPI, settings: Settings, database: Database, notifications
     app.state.registry = registry
     app.state.runs = runs
     app.state.campaigns = Campaigns(database, registry, runs, queued_per_token=settings.queued_per_token)
+    app.state.relatives = Relatives(database)
     app.state.comparisons = Comparisons(runs)
     app.state.gates = Gates(runs, app.state.comparisons)
     app.state.hooks = Hooks(database, settings.webhook_networks)

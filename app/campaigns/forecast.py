@@ -1,18 +1,25 @@
-"""How far a campaign is, and how long it will take."""
+"""How far a campaign is, and how long it will take: runs that share a bench are measured together, and benches one after the other."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from app.campaigns.schemas import Progress
+from app.domain.spec import PASSES, RunSpec
 from app.domain.status import FINAL, RunState
 from app.queue.labels import bench_of
 from app.reports.words import mark
+from app.runs.relatives import Took
 from app.runs.schemas import RunSummary
 
 WORKING = frozenset({RunState.LEASED, RunState.RUNNING})
 NO_RUN = mark("no run of this campaign has been measured to its end yet")
 NO_WORD = mark("the run in hand has not said yet how long its trials take")
 NOBODY = mark("runs wait and nobody measures any of them")
+NO_RUNNER = mark("no runner that is alive can measure all of this")
+NO_PROMPTS = mark("the suite does not say how many prompts these profiles hold")
+NEVER = mark("no run of this model on %(runner)s yet")
+OTHER_LOAD = mark("no run of this model under this load on %(runner)s yet")
 
 
 def progress_of(runs: Sequence[RunSummary]) -> Progress:
@@ -47,3 +54,61 @@ def _between(start: datetime, end: datetime) -> float:
 
 def _mean(values: Sequence[float]) -> float | None:
     return sum(values) / len(values) if values else None
+
+
+@dataclass(frozen=True)
+class Expected:
+    """`seconds` of runs that nobody has begun, from `runs` that `runner` has measured, or why that is `unknown`."""
+
+    runner: str = ""
+    seconds: float | None = None
+    runs: int = 0
+    unknown: str | None = None
+
+
+def expected(specs: Sequence[RunSpec], prompts: Sequence[int | None], runners: Sequence[str], past: Sequence[Took]) -> Expected:
+    """What these specs, each over as many of `prompts`, will take on the first of `runners` that has measured their model under all of their loads:
+    the time of the benches it measured, in proportion to prompts, tokens, passes and arms."""
+    if not runners:
+        return Expected(unknown=NO_RUNNER)
+    if any(n is None for n in prompts):
+        return Expected(runner=runners[0], unknown=NO_PROMPTS)
+    benches: dict[str, list[tuple[RunSpec, int]]] = {}
+    for spec, n in zip(specs, prompts, strict=True):
+        benches.setdefault(bench_of(spec), []).append((spec, n or 0))
+    found = [_on(runner, list(benches.values()), [took for took in past if took.runner == runner]) for runner in runners]
+    return next((one for one in found if one.seconds is not None), found[0])
+
+
+def _on(runner: str, benches: Sequence[Sequence[tuple[RunSpec, int]]], past: Sequence[Took]) -> Expected:
+    measured: dict[tuple[object, ...], list[Took]] = {}
+    for took in past:
+        # Runs of one campaign and bench were measured side by side, so they took that time together.
+        measured.setdefault((took.campaign or -took.run, bench_of(took.spec)), []).append(took)
+    seconds, used = 0.0, set[int]()
+    for bench in benches:
+        spec, prompts = bench[0]
+        alike = [group for group in measured.values() if _pace_of(group[0].spec) == _pace_of(spec)]
+        same = [group for group in alike if {took.spec.drafter.name for took in group} == {one.drafter.name for one, _ in bench}]
+        paces = [_longest(group) / _work(group[0].spec, group[0].prompts, len(group)) for group in same or alike]
+        mean = _mean(paces)
+        if mean is None:
+            known = any(took.spec.model == spec.model for took in past)
+            return Expected(runner=runner, unknown=OTHER_LOAD if known else NEVER)
+        seconds += mean * _work(spec, prompts, len(bench))
+        used |= {took.run for group in same or alike for took in group}
+    return Expected(runner=runner, seconds=seconds, runs=len(used))
+
+
+def _pace_of(spec: RunSpec) -> tuple[object, ...]:
+    """Where this differs, a token takes another time."""
+    return (spec.model, spec.engine, spec.compile, spec.load)
+
+
+def _work(spec: RunSpec, prompts: int, drafters: int) -> float:
+    """Tokens at most of all headline passes, plain's among them."""
+    return float(prompts * spec.max_new_tokens * spec.trials * PASSES * (1 + drafters))
+
+
+def _longest(group: Sequence[Took]) -> float:
+    return max(took.seconds for took in group)

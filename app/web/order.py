@@ -9,7 +9,8 @@ from pydantic import ValidationError
 from app.domain.catalogue import OfferedModel, OfferedSuite, Part
 from app.domain.language import standard_tag
 from app.domain.multiply import MOST_RUNS, bodies, size
-from app.domain.spec import PASSES, SEEDS, RunSpec
+from app.domain.spec import COLDEST, PASSES, SEEDS, RunSpec
+from app.reports.format import asked
 from app.reports.translate import gettext
 from app.reports.words import mark
 from app.runners_registry.schemas import Catalogue
@@ -40,7 +41,7 @@ SAMPLING: dict[str, Any] = {
             "description": mark("Only the k likeliest tokens; empty means all."),
         },
         "top_p": {
-            "type": "number", "exclusiveMinimum": 0, "maximum": 1, "title": mark("Top-p"),
+            "type": "number", "minimum": 0.001, "maximum": 1, "title": mark("Top-p"),
             "description": mark("Only the likeliest tokens that have this probability together; empty means all."),
         },
         "seed": {"type": "integer", "minimum": 0, "maximum": 2**31 - 1, "default": 1, "title": mark("Seed")},
@@ -55,11 +56,11 @@ LOAD: dict[str, Any] = {
         },
         "concurrency": {"type": "integer", "minimum": 1, "maximum": 256, "default": 1, "title": mark("Requests at once")},
         "rate": {
-            "type": "number", "exclusiveMinimum": 0, "maximum": 10_000, "title": mark("Arrivals per second"),
+            "type": "number", "minimum": 0.001, "maximum": 10_000, "title": mark("Arrivals per second"),
             "description": mark("For an open load; a trial lasts about as many seconds as prompts ÷ this."),
         },
         "burstiness": {
-            "type": "number", "exclusiveMinimum": 0, "maximum": 100, "title": mark("Burstiness"),
+            "type": "number", "minimum": 0.25, "maximum": 100, "title": mark("Burstiness"),
             "description": mark("For an open load; 1 or empty is a Poisson process, less comes in bursts."),
         },
     }
@@ -205,11 +206,11 @@ def _part(kind: str, parts: Sequence[Part], typed: Mapping[str, str], errors: di
 
 def _suite(typed: Mapping[str, str], profiles: Sequence[str], catalogue: Catalogue, errors: dict[str, str], locale: str) -> dict[str, Any]:
     suite = next((s for s in catalogue.suites if s.id == typed.get("suite")), None)
+    limits, wrong = values("", LIMIT, typed, locale)
+    errors |= wrong
     if suite is None:
         errors["suite"] = gettext("Choose the prompts.", locale)
         return {}
-    limits, wrong = values("", LIMIT, typed, locale)
-    errors |= wrong
     kept = [p for p in suite.profiles if f"{suite.id}/{p}" in profiles]
     return {"id": suite.id, "profiles": kept or None} | limits
 
@@ -235,8 +236,12 @@ def _unfit_load(load: Mapping[str, Any], wrong: Mapping[str, str], locale: str) 
 
 def _unfit(body: Mapping[str, Any], locale: str) -> dict[str, str]:
     """What a temperature asks of the other fields; said at the field that has to change."""
-    if body["sampling"].get("temperature", 0) == 0:
+    temperature = body["sampling"].get("temperature", 0)
+    if temperature == 0:
         return {}
+    if temperature < COLDEST:
+        words = gettext("Below %(coldest)s it is greedy decoding in all but rounding: enter 0.", locale)
+        return {"temperature": words % {"coldest": asked("number", COLDEST, locale)}}
     found: dict[str, str] = {}
     if body.get("verifier", {}).get("name", "exact") == "exact":
         found["verifier"] = gettext("exact checks greedy decoding: choose rejection, or temperature 0.", locale)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from app.reports.format import decimal
+from app.reports.format import asked
 from app.reports.translate import gettext
 from app.reports.words import mark
 
@@ -87,7 +87,7 @@ def _bounds(described: str, least: float | None, most: float | None, locale: str
 
 
 def _plain(value: float, locale: str) -> str:
-    return decimal(value, 0 if float(value).is_integer() else 2, locale)
+    return asked("number", value, locale)
 
 
 def _text(value: object) -> str:

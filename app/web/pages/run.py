@@ -10,6 +10,7 @@ from fastapi.responses import RedirectResponse, Response, StreamingResponse
 from fastapi.sse import format_sse_event
 
 from app.access.principal import Submitter
+from app.access.seen import Who
 from app.badges import words
 from app.domain.estimate import Figure
 from app.domain.status import FINAL, RunState
@@ -21,12 +22,15 @@ from app.reports.report import Report
 from app.reports.shown import Shown, find, missing, part_of, pending, plain_number, show
 from app.reports.translate import gettext
 from app.reports.words import mark, name_of
+from app.runners_registry.service import Registry, registry_service
+from app.runs.relatives import Relatives, relatives_service
 from app.runs.schemas import RunSummary
 from app.runs.service import NotFinished, Runs, runs_service
 from app.storage.notifications import Notifications
 from app.web import passport, progress
 from app.web.compiled import compiled
 from app.web.losslessness import output, partings
+from app.web.next_steps import steps
 from app.web.preferences import locale_of
 from app.web.refused import refused
 from app.web.render import HEADERS, fragment, page
@@ -39,14 +43,23 @@ PING_SECONDS = 15.0
 
 
 @router.get("/runs/{run_id}")
-async def run_page(run_id: int, request: Request, runs: Annotated[Runs, Depends(runs_service)], position: str = "at") -> Response:
+async def run_page(
+    run_id: int,
+    request: Request,
+    who: Who,
+    runs: Annotated[Runs, Depends(runs_service)],
+    registry: Annotated[Registry, Depends(registry_service)],
+    relatives: Annotated[Relatives, Depends(relatives_service)],
+    position: str = "at",
+) -> Response:
     locale = locale_of(request)
     summary = await runs.get(run_id)
     report = await runs.report(run_id)
     events = await runs.events(run_id, 0)
     context = view(summary, report, locale, position)
     badge, drawn = words.link(report, str(request.base_url)), words.of_run(report, locale)
-    return page(request, "run.html", events=events, badge=badge, badge_svg=drawn, **context)
+    following = steps(report, await relatives.twins(run_id), await registry.catalogue(), locale, submits="submit" in who.scopes)
+    return page(request, "run.html", events=events, badge=badge, badge_svg=drawn, steps=following, **context)
 
 
 @router.get("/runs/{run_id}/report.html")
@@ -57,7 +70,7 @@ async def run_file(run_id: int, request: Request, runs: Annotated[Runs, Depends(
         raise NotFinished(f"Run {run_id} is {summary.state}; its report can be saved when it has ended.")
     headers = {"Content-Disposition": f'attachment; filename="bezmen-run-{run_id}.html"'}
     events = await runs.events(run_id, 0)
-    return await standalone(request, "run.html", headers, events=events, badge="", **view(summary, report, locale_of(request), position))
+    return await standalone(request, "run.html", headers, events=events, badge="", steps=(), **view(summary, report, locale_of(request), position))
 
 
 @router.post("/runs/{run_id}/cancel")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.web.pages.submit import lacking_for_speed
+from app.web.order_words import lacking_for_speed
 from tests.factories import run_spec
 
 

@@ -1,0 +1,80 @@
+"""Runs beside other runs: the same in another language, and what runs of a model took."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from fastapi import Request
+
+from app.access.seen import Seen, Who, narrowed
+from app.domain.passport import Passport
+from app.domain.spec import RunSpec
+from app.domain.status import RunState
+from app.reports.axes import differences
+from app.runs import relative_store as store
+from app.runs.analysis import analysis
+from app.storage.database import Database
+
+
+@dataclass(frozen=True)
+class Twin:
+    """A run that differs from another in language alone; `finished` says that the two can be compared."""
+
+    run: int
+    language: str
+    finished: bool
+
+
+@dataclass(frozen=True)
+class Took:
+    """What a run took on its runner, from the lease to the last fact, and over how many prompts. Runs of one campaign may share that time."""
+
+    run: int
+    campaign: int | None
+    runner: str
+    spec: RunSpec
+    seconds: float
+    prompts: int
+
+
+class Relatives(Seen):
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def twins(self, run: int) -> list[Twin]:
+        """One a language: the newest finished run whose passport differs in nothing that would forbid comparing, else the newest that still waits
+        or is measured."""
+        async with self._database.transaction() as connection:
+            own = await store.passport(connection, self.view, run, analysis())
+            if own is None:
+                return []
+            rows = await store.in_other_languages(connection, self.view, run, analysis())
+        mine = Passport.model_validate(own)
+        finished: dict[str, Twin] = {}
+        coming: dict[str, Twin] = {}
+        for row in rows:
+            if row.state != RunState.SUCCEEDED:
+                coming.setdefault(row.language, Twin(row.id, row.language, finished=False))
+            elif row.passport is not None and _comparable(mine, Passport.model_validate(row.passport)):
+                finished.setdefault(row.language, Twin(row.id, row.language, finished=True))
+        return sorted((coming | finished).values(), key=lambda twin: twin.language)
+
+    async def took(self, models: Iterable[str]) -> list[Took]:
+        """Succeeded runs of these models, newest first."""
+        async with self._database.transaction() as connection:
+            rows = await store.took(connection, self.view, sorted(set(models)))
+        return [
+            Took(
+                run=row.id, campaign=row.campaign_id, runner=row.runner, spec=RunSpec.model_validate(row.spec),
+                seconds=(row.ended_at - row.started_at).total_seconds(), prompts=sum(row.profiles.values()),
+            )
+            for row in rows
+        ]  # fmt: skip
+
+
+def _comparable(own: Passport, other: Passport) -> bool:
+    found = differences([own, other])
+    return found.axis == "language" and not found.forbidden
+
+
+def relatives_service(request: Request, who: Who) -> Relatives:
+    return narrowed(request, Relatives, who)
