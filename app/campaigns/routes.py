@@ -1,6 +1,6 @@
 """Campaigns over HTTP."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Path, Query, Response
 
@@ -12,10 +12,11 @@ from app.runs.routes import Key
 
 router = APIRouter(prefix="/api/v1", tags=["campaigns"])
 Service = Annotated[Campaigns, Depends(campaigns_service)]
+MADE_BEFORE: dict[int | str, dict[str, Any]] = {200: {"model": CampaignOut, "description": "the campaign that this key made before"}}
 CampaignId = Annotated[int, Path(description="A number that no campaign has is a 404, however large.")]
 
 
-@router.post("/campaigns", status_code=201, responses={200: {"model": CampaignOut, "description": "the campaign that this key made before"}})
+@router.post("/campaigns", status_code=201, responses=MADE_BEFORE)
 async def create(body: CampaignIn, principal: Submitter, campaigns: Service, response: Response, idempotency_key: Key = None) -> CampaignOut:
     """All runs or none; those that differ in drafter and controller alone are measured side by side."""
     campaign, created = await campaigns.submit(body.title, body.specs, principal=principal, idempotency_key=idempotency_key)
@@ -42,16 +43,18 @@ async def cancel(campaign: CampaignId, principal: Submitter, campaigns: Service)
     return await shown(campaign, campaigns)
 
 
-@router.post("/campaigns/{campaign}/repeat", status_code=201)
-async def repeat(campaign: CampaignId, principal: Submitter, campaigns: Service, response: Response) -> CampaignOut:
-    """The same measurements once more, as a campaign of their own."""
-    return await _at(await campaigns.repeat(campaign, principal=principal), campaigns, response)
+@router.post("/campaigns/{campaign}/repeat", status_code=201, responses=MADE_BEFORE)
+async def repeat(campaign: CampaignId, principal: Submitter, campaigns: Service, response: Response, idempotency_key: Key = None) -> CampaignOut:
+    """The same measurements once more, as a campaign of their own. A repeated Idempotency-Key answers with the campaign that it made first."""
+    repeated, created = await campaigns.repeat(campaign, principal=principal, idempotency_key=idempotency_key)
+    response.status_code = 201 if created else 200
+    return await _at(repeated, campaigns, response)
 
 
 @router.post("/campaigns/{campaign}/resume")
-async def resume(campaign: CampaignId, principal: Submitter, campaigns: Service) -> CampaignOut:
-    """New runs for those that were cancelled, or that failed where a retry makes sense."""
-    await campaigns.resume(campaign, principal=principal)
+async def resume(campaign: CampaignId, principal: Submitter, campaigns: Service, idempotency_key: Key = None) -> CampaignOut:
+    """New runs for those that were cancelled, or that failed where a retry makes sense. An Idempotency-Key resumes once."""
+    await campaigns.resume(campaign, principal=principal, idempotency_key=idempotency_key)
     return await shown(campaign, campaigns)
 
 

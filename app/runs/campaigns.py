@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from fastapi import Request
 from sqlalchemy.ext.asyncio import AsyncConnection
@@ -11,11 +12,11 @@ from app.access.principal import Principal
 from app.access.seen import Seen, Who, narrowed
 from app.domain.spec import RunSpec
 from app.domain.status import FINAL, RunState
-from app.errors import Conflict, NotFound, TooMany
+from app.domain.twins import twins
+from app.errors import Conflict, InvalidInput, NotFound, TooMany
 from app.queue import labels, leases
 from app.runners_registry.service import Registry
-from app.runs import campaign_store, store
-from app.runs.keys import KeyReused, same
+from app.runs import campaign_store, key_store, store
 from app.runs.schemas import RunSummary
 from app.runs.service import LARGEST, Runs, summary_of
 from app.storage.database import Database
@@ -23,6 +24,10 @@ from app.storage.database import Database
 
 class NoSuchCampaign(NotFound):
     """There is no such campaign"""
+
+
+class CountedTwice(InvalidInput):
+    """A campaign measures everything once"""
 
 
 class AllEnded(Conflict):
@@ -56,26 +61,32 @@ class Campaigns(Seen):
         """A campaign of queued runs and whether it is new: the same key gives the same campaign.
 
         Runs that differ in drafter and controller alone wait together, where a runner is known that can measure all of them.
-        Raises KeyReused, NobodyOffers, NotOffered, TooMany.
+        Raises CountedTwice, KeyReused, NobodyOffers, NotOffered, TooMany.
         """
+        body = {"title": title, "runs": [spec.model_dump(mode="json") for spec in specs]}
+        return await self._submit(title, specs, body, principal, idempotency_key)
+
+    async def _submit(self, title: str, specs: Sequence[RunSpec], body: dict[str, Any], principal: Principal, key: str | None) -> tuple[int, bool]:
+        """`body` is what was asked for, and what the same key must ask for again."""
         principal.need("submit")
         async with self._database.transaction() as connection:
-            known = await _repeated(connection, specs, principal, idempotency_key)
+            known = await _made(connection, body, principal, key)
         if known is not None:
             return known, False
         for spec in specs:
             await self._registry.check(spec, principal.home)
+        if (counted := twins(specs, [runner.offer for runner in await self._registry.known()])) is not None:
+            raise CountedTwice(counted.sentence)
         together = await self._registry.groups(specs)
         async with self._database.transaction() as connection:
-            known = await _repeated(connection, specs, principal, idempotency_key)
+            known = await _made(connection, body, principal, key)
             if known is not None:
                 return known, False
             await self._require_room(connection, principal, len(specs))
             campaign = await campaign_store.add(connection, principal.home, title, principal.name)
-            for place, spec in enumerate(specs):
-                run = await self._add(connection, campaign, spec, spec in together, principal)
-                if idempotency_key is not None:
-                    await store.remember_key(connection, principal.key, _member(idempotency_key, place), run, spec.model_dump(mode="json"))
+            for spec in specs:
+                await self._add(connection, campaign, spec, spec in together, principal)
+            await _keep(connection, body, principal, key, campaign)
         return campaign, True
 
     async def get(self, campaign: int) -> Campaign:
@@ -118,69 +129,69 @@ class Campaigns(Seen):
                 cancelled += before not in FINAL
         return cancelled
 
-    async def repeat(self, campaign: int, *, principal: Principal) -> int:
-        """A new campaign of the same measurements. Raises NoSuchCampaign, NobodyOffers, NotOffered, TooMany."""
+    async def repeat(self, campaign: int, *, principal: Principal, idempotency_key: str | None = None) -> tuple[int, bool]:
+        """A campaign of the same measurements and whether it is new: the same key gives the same campaign.
+
+        Raises NoSuchCampaign, KeyReused, CountedTwice, NobodyOffers, NotOffered, TooMany.
+        """
         found = await self.get(campaign)
-        repeated, _ = await self.submit(found.title, [run.spec for run in found.runs], principal=principal)
-        return repeated
+        return await self._submit(found.title, [run.spec for run in found.runs], {"repeat": campaign}, principal, idempotency_key)
 
-    async def resume(self, campaign: int, *, principal: Principal) -> int:
-        """New runs, in the same campaign, for those that were cancelled or failed where a retry makes sense; says how many.
+    async def resume(self, campaign: int, *, principal: Principal, idempotency_key: str | None = None) -> int:
+        """New runs, in the same campaign, for those that were cancelled or failed where a retry makes sense; says how many. Under a key that has
+        resumed it before there are none.
 
-        A measurement counts once in the family, however often it was resumed. Raises NoSuchCampaign, NothingToResume, NotOffered, TooMany.
+        A measurement counts once in the family, however often it was resumed. Raises NoSuchCampaign, KeyReused, NothingToResume, NotOffered, TooMany.
         """
         principal.need("submit")
-        found = await self.get(campaign)
-        lost = [run.spec for run in found.runs if run.resumable]
+        found, body = await self.get(campaign), {"resume": campaign}
+        async with self._database.transaction() as connection:
+            if await _made(connection, body, principal, idempotency_key) is not None:
+                return 0
+        lost = {run.id: run.spec for run in found.runs if run.resumable}
         if not lost:
             raise NothingToResume(f"No run of campaign {campaign} was cancelled or failed in a way that a retry could mend.")
-        for spec in lost:
+        for spec in lost.values():
             await self._registry.check(spec, principal.home)
-        together = await self._registry.groups(lost)
+        together = await self._registry.groups(list(lost.values()))
         async with self._database.transaction() as connection:
+            if await _made(connection, body, principal, idempotency_key) is not None:
+                return 0
             await self._require_room(connection, principal, len(lost))
             # Whoever resumes at the same moment waits here, and then finds that nothing is left to do.
-            await store.lock_key(connection, "campaign", str(campaign))
-            members = await store.of_campaign(connection, self.view, campaign)
-            waiting = {member.spec_digest for member in members if RunState(member.state) not in FINAL}
-            made = 0
-            for spec in lost:
-                if spec.digest() not in waiting:
-                    await self._add(connection, campaign, spec, spec in together, principal)
-                    made += 1
-        return made
+            await key_store.lock(connection, "campaign", str(campaign))
+            newest = {member.spec_digest: member for member in await store.of_campaign(connection, self.view, campaign)}
+            gone = [member for member in newest.values() if member.id in lost]
+            for member in gone:
+                spec = lost[member.id]
+                await self._add(connection, campaign, spec, spec in together, principal, digest=member.spec_digest)
+            await _keep(connection, body, principal, idempotency_key, campaign)
+        return len(gone)
 
     async def _require_room(self, connection: AsyncConnection, principal: Principal, more: int) -> None:
         if await store.queued_by(connection, principal.home, principal.name) + more > self._queued_per_token:
             raise TooMany(f"{principal.name} may have {self._queued_per_token} runs waiting; with these it would be more.")
 
-    async def _add(self, connection: AsyncConnection, campaign: int, spec: RunSpec, together: bool, principal: Principal) -> int:
+    async def _add(
+        self, connection: AsyncConnection, campaign: int, spec: RunSpec, together: bool, principal: Principal, *, digest: str | None = None
+    ) -> int:
+        """`digest` is that of the run whose measurement is asked for once more, as it was when that was submitted."""
         queue = labels.group_queue(campaign, spec) if together else None
-        return await store.add(connection, principal.home, spec, principal.name, campaign=campaign, queue=queue)
+        return await store.add(connection, principal.home, spec, principal.name, campaign=campaign, queue=queue, digest=digest)
 
 
-async def _repeated(connection: AsyncConnection, specs: Sequence[RunSpec], principal: Principal, key: str | None) -> int | None:
-    """The campaign that this key made; until the caller's commit nobody else makes one under it. Raises KeyReused where its runs are not these."""
+async def _made(connection: AsyncConnection, body: dict[str, Any], principal: Principal, key: str | None) -> int | None:
+    """The campaign that this key is about; until the caller's commit nobody else does anything under it. Raises KeyReused."""
     if key is None:
         return None
-    await store.lock_key(connection, principal.key, key)
-    first = await store.keyed(connection, principal.key, _member(key, 0))
-    campaign = None if first is None else await store.campaign_of(connection, first[0])
-    if campaign is None:
-        return None
-    for place, spec in enumerate(specs):
-        known = await store.keyed(connection, principal.key, _member(key, place))
-        if known is None:
-            raise KeyReused(f"Campaign {campaign} was submitted under this key with fewer runs.")
-        same(known, spec)
-    if await store.keyed(connection, principal.key, _member(key, len(specs))) is not None:
-        raise KeyReused(f"Campaign {campaign} was submitted under this key with more runs.")
-    return campaign
+    await key_store.lock(connection, principal.key, key)
+    kept = await key_store.find(connection, principal.key, key)
+    return None if kept is None else kept.same("campaign", body)
 
 
-def _member(key: str, place: int) -> str:
-    """The key of one run of a campaign; a key of a run alone may be as long, but has no such end."""
-    return f"{key}\x1f{place}"
+async def _keep(connection: AsyncConnection, body: dict[str, Any], principal: Principal, key: str | None, campaign: int) -> None:
+    if key is not None:
+        await key_store.keep(connection, principal.key, key, body, campaign=campaign)
 
 
 def campaigns_service(request: Request, who: Who) -> Campaigns:

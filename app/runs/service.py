@@ -28,9 +28,8 @@ from app.reports.record import RunRecord
 from app.reports.report import Report
 from app.runners_registry.schemas import KnownRunner
 from app.runners_registry.service import Registry, why_waits
-from app.runs import records, store
+from app.runs import key_store, records, store
 from app.runs.analysis import analysis, earlier
-from app.runs.keys import same
 from app.runs.schemas import EventOut, FigureOut, RunFilter, RunPage, RunSummary
 from app.storage.database import Database
 from app.storage.notifications import Notifications
@@ -96,21 +95,22 @@ class Runs(Seen):
         if key is None:
             return None
         async with self._database.transaction() as connection:
-            known = await store.keyed(connection, principal.key, key)
-        return None if known is None else same(known, spec)
+            kept = await key_store.find(connection, principal.key, key)
+        return None if kept is None else kept.same("run", spec.model_dump(mode="json"))
 
     async def _add(self, spec: RunSpec, principal: Principal, key: str | None) -> tuple[int, bool]:
+        body = spec.model_dump(mode="json")
         async with self._database.transaction() as connection:
             if key is not None:
-                await store.lock_key(connection, principal.key, key)
-                known = await store.keyed(connection, principal.key, key)
-                if known is not None:
-                    return same(known, spec), False
+                await key_store.lock(connection, principal.key, key)
+                kept = await key_store.find(connection, principal.key, key)
+                if kept is not None:
+                    return kept.same("run", body), False
             if await store.queued_by(connection, principal.home, principal.name) >= self._queued_per_token:
                 raise TooMany(f"{self._queued_per_token} runs of {principal.name} wait already; wait for some or cancel them.")
             run = await store.add(connection, principal.home, spec, principal.name)
             if key is not None:
-                await store.remember_key(connection, principal.key, key, run, spec.model_dump(mode="json"))
+                await key_store.keep(connection, principal.key, key, body, run=run)
         return run, True
 
     # --- looking ------------------------------------------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, case, func, insert, literal_column, select, text, update
+from sqlalchemy import ColumnElement, Select, case, func, insert, literal_column, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.domain.spec import RunSpec
@@ -15,7 +15,7 @@ from app.storage.fact_tables import reports
 from app.storage.journal import append
 from app.storage.privacy import private
 from app.storage.retention_tables import forgotten
-from app.storage.tables import attempts, events, idempotency_keys, runners, runs
+from app.storage.tables import attempts, events, runners, runs
 from app.storage.view import View
 
 # A row of many columns; what it holds is checked when it becomes a schema.
@@ -28,43 +28,31 @@ TOLD_BY_RUNNERS = (RunState.FAILED.value, "released")
 _FACETS: dict[str, ColumnElement[Any]] = {"language": runs.c.language, "drafter": runs.c.drafter, "outcome": _SHOWN, "state": runs.c.state}
 
 
-async def lock_key(connection: AsyncConnection, scope: str, key: str) -> None:
-    """Requests with the same Idempotency-Key go one after the other until the caller's commit."""
-    await connection.execute(text("SELECT pg_advisory_xact_lock(hashtextextended(:key, 0))"), {"key": f"{scope}\0{key}".replace("\0", "\x1f")})
-
-
-async def keyed(connection: AsyncConnection, scope: str, key: str) -> tuple[int, dict[str, Any]] | None:
-    """The run that this key made, and what was asked."""
-    table = idempotency_keys
-    row = (await connection.execute(select(table.c.run_id, table.c.body).where(table.c.scope == scope, table.c.key == key))).one_or_none()
-    return None if row is None else (row.run_id, row.body)
-
-
-async def remember_key(connection: AsyncConnection, scope: str, key: str, run: int, body: dict[str, Any]) -> None:
-    await connection.execute(insert(idempotency_keys).values(scope=scope, key=key, run_id=run, body=body))
-
-
 async def queued_by(connection: AsyncConnection, project: str, name: str) -> int:
     mine = (runs.c.project == project, runs.c.submitted_by == name, runs.c.state == RunState.QUEUED)
     return int(await connection.scalar(select(func.count()).where(*mine)) or 0)
 
 
-async def campaign_of(connection: AsyncConnection, run: int) -> int | None:
-    found = await connection.scalar(select(runs.c.campaign_id).where(runs.c.id == run))
-    return None if found is None else int(found)
-
-
 async def add(
-    connection: AsyncConnection, project: str, spec: RunSpec, submitted_by: str, *, campaign: int | None = None, queue: str | None = None
+    connection: AsyncConnection,
+    project: str,
+    spec: RunSpec,
+    submitted_by: str,
+    *,
+    campaign: int | None = None,
+    queue: str | None = None,
+    digest: str | None = None,
 ) -> int:
-    """A queued run and its job, both seen by others only after the caller's commit; without a `queue` it waits where its needs are met."""
+    """A queued run and its job, both seen by others only after the caller's commit; without a `queue` it waits where its needs are met.
+
+    `digest` is that of an earlier run of the same measurement, which may come from an older version."""
     queue = queue or queue_of(spec, project)
     row = {
         "project": project,
         "campaign_id": campaign,
         "state": RunState.QUEUED,
         "spec": spec.model_dump(mode="json"),
-        "spec_digest": spec.digest(),
+        "spec_digest": digest or spec.digest(),
         "language": spec.language,
         "tokenizer": spec.tokenizer,
         "model": spec.model.title,

@@ -129,9 +129,11 @@ idempotency_keys = Table(
     metadata,
     Column("scope", Text, primary_key=True),
     Column("key", Text, primary_key=True),
-    Column("run_id", ForeignKey("runs.id"), nullable=False),
+    Column("run_id", ForeignKey("runs.id"), nullable=True),
+    Column("campaign_id", ForeignKey("campaigns.id"), nullable=True),
     Column("body", JSONB, nullable=False),
     columns.time("created_at", now=True),
+    CheckConstraint("num_nonnulls(run_id, campaign_id) = 1", name="made_one_thing"),
 )
 
 environments = Table(

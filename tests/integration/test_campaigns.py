@@ -113,6 +113,14 @@ async def test_the_same_run_twice_is_no_campaign(service: Service) -> None:
     answer = await submit(service, body() | {"runs": [factories.spec_body(), factories.spec_body()]})
     assert answer.status_code == 422
     assert "same measurement" in answer.text
+    # What the offer's own defaults make equal is known to the service alone.
+    short = [factories.spec_body(drafter="ngram"), factories.spec_body(drafter={"name": "ngram", "params": {"max_ngram": 3.0}})]
+    answer = await submit(service, {"title": "spelt out", "runs": short})
+    assert (answer.status_code, answer.json()["title"]) == (422, "A campaign measures everything once")
+    assert answer.json()["detail"].startswith("Runs 1 and 2 (ngram in ru) ask for the same measurement, defaults filled in;")
+    judged = await submit(service, body() | {"runs": [factories.spec_body(margin=0.02), factories.spec_body(margin=0.05)]})
+    assert "differ in the margin of their verdict alone" in judged.text
+    assert await service.sql("SELECT id FROM runs") == []
 
 
 async def test_a_number_that_no_campaign_has(service: Service) -> None:

@@ -1,11 +1,12 @@
 """Campaigns: runs that were submitted together, how far they are, and what can be done with all of them at once."""
 
+import secrets
 import time
 from collections.abc import AsyncIterator, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, cast
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Depends, Form, Request
 from fastapi.responses import RedirectResponse, Response, StreamingResponse
 from fastapi.sse import format_sse_event
 
@@ -26,6 +27,7 @@ from app.web.render import HEADERS, fragment, page
 
 router = APIRouter(include_in_schema=False)
 Service = Annotated[Campaigns, Depends(campaigns_service)]
+Key = Annotated[str | None, Form(min_length=1, max_length=64)]
 POLL_SECONDS = 1.0
 PING_SECONDS = 15.0
 # A report that is not there by then could not be computed.
@@ -54,7 +56,7 @@ async def campaigns_page(request: Request, campaigns: Service, filter: Annotated
 
 @router.get("/campaigns/{campaign}")
 async def campaign_page(campaign: int, request: Request, campaigns: Service) -> Response:
-    return page(request, "campaign.html", **view(await shown(campaign, campaigns), locale_of(request)))
+    return page(request, "campaign.html", key=secrets.token_hex(8), **view(await shown(campaign, campaigns), locale_of(request)))
 
 
 @router.post("/campaigns/{campaign}/cancel")
@@ -64,14 +66,20 @@ async def cancel(campaign: int, principal: Submitter, campaigns: Service) -> Res
 
 
 @router.post("/campaigns/{campaign}/resume")
-async def resume(campaign: int, principal: Submitter, campaigns: Service) -> Response:
-    await campaigns.resume(campaign, principal=principal)
+async def resume(campaign: int, principal: Submitter, campaigns: Service, key: Key = None) -> Response:
+    await campaigns.resume(campaign, principal=principal, idempotency_key=_form(key))
     return _to(campaign)
 
 
 @router.post("/campaigns/{campaign}/repeat")
-async def repeat(campaign: int, principal: Submitter, campaigns: Service) -> Response:
-    return _to(await campaigns.repeat(campaign, principal=principal))
+async def repeat(campaign: int, principal: Submitter, campaigns: Service, key: Key = None) -> Response:
+    repeated, _ = await campaigns.repeat(campaign, principal=principal, idempotency_key=_form(key))
+    return _to(repeated)
+
+
+def _form(key: str | None) -> str | None:
+    """The key lies in the form, so a second click on the button makes nothing new."""
+    return None if key is None else f"form-{key}"
 
 
 def _to(campaign: int) -> Response:
