@@ -45,7 +45,7 @@ def _label(report: Report) -> str:
 
 def _figures(report: Report, locale: str) -> list[str]:
     found = []
-    for id in (report.headline, "acceptance_rate"):
+    for id in (report.headline, report.acceptance):
         shown, name = find(report, id, locale), name_of(id, locale)
         value = f"{shown.value} {shown.interval}".strip() if shown.value else "—"
         found.append(f"{name[0].lower()}{name[1:]} {value}")

@@ -9,7 +9,7 @@ from app.gates.rule import Answer
 from app.gates.schemas import Check, GateOut
 from app.reports.format import asked, counted, number, say
 from app.reports.loads import spoken
-from app.reports.report import Comparison, Contrast, Report
+from app.reports.report import Comparison, Contrast, Pair, Report
 from app.reports.shown import is_refused, part_of, show
 from app.reports.translate import gettext
 from app.reports.words import mark, name_of, outcome_of, state_of
@@ -20,7 +20,7 @@ WORDS: dict[Answer, str] = {
 }  # fmt: skip
 COMPARED = mark("Compared")
 # What stands beside the verdict of a run: speed and acceptance, never one without the other, and the ceiling of the scheme.
-OF_A_RUN = ("acceptance_rate", "tokens_per_target_forward")
+CEILING = "tokens_per_target_forward"
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ def of_run(report: Report, locale: str) -> Told:
     measured = report.state == "succeeded" and not is_refused(report)
     outcome = report.verdict.outcome if measured else "refused"
     word = outcome_of(outcome, locale) if report.state == "succeeded" else state_of(report.state, locale)
-    cells = [cell for id in (report.headline, *OF_A_RUN) if (cell := report.find(id)) is not None]
+    cells = [cell for id in (report.headline, report.acceptance, CEILING) if (cell := report.find(id)) is not None]
     return Told(
         name=f"run {report.run}",
         question=say(report.question, locale),
@@ -70,23 +70,78 @@ def of_run(report: Report, locale: str) -> Told:
     )
 
 
-def of_comparison(found: Comparison, locale: str) -> Told:
-    """Contrasts of whole runs, the first against the second."""
-    runs = ",".join(str(report.run) for report in found.reports)
-    whole = [each for each in found.contrasts if not each.part]
-    compared = bool(whole) and not any(map(is_refused, found.reports[:2]))
-    differ = gettext("differ in %(fields)s", locale) % {"fields": ", ".join(f"{each.field} ({', '.join(each.values)})" for each in found.differences)}
+def of_comparison(found: Comparison, locale: str) -> list[Told]:
+    """Every pair, that of the answer first, and every run that is in none: each is something that was asked."""
+    if not found.pairs:
+        return [_incomparable(found, locale)]
+    asked_first = (found.reports[0].run, found.reports[1].run)
+    pairs = sorted(found.pairs, key=lambda pair: (pair.run, pair.against) != asked_first)
+    paired = {run for pair in pairs for run in (pair.run, pair.against)}
+    return [*(_pair(pair, found, locale) for pair in pairs), *(_alone(r, found, locale) for r in found.reports if r.run not in paired)]
+
+
+def _pair(pair: Pair, found: Comparison, locale: str) -> Told:
+    """Contrasts of whole runs."""
+    places = [next(i for i, report in enumerate(found.reports) if report.run == run) for run in (pair.run, pair.against)]
+    sides = [found.reports[place] for place in places]
+    whole = [each for each in pair.contrasts if not each.part]
+    compared = bool(whole) and not any(map(is_refused, sides))
+    fields = [(each.field, [each.values[place] for place in places]) for each in found.differences]
+    named = ", ".join(f"{field} ({', '.join(values)})" for field, values in fields if len(set(values)) > 1)
+    differ = gettext("differ in %(fields)s", locale) % {"fields": named} if named else ""
     return Told(
-        name=f"runs {runs}",
-        question=say(found.question, locale),
+        name=f"runs {pair.run},{pair.against}",
+        question=say(pair.question, locale),
         answer="holds" if compared else "could not be measured",
         word=gettext(COMPARED if compared else WORDS["could not be measured"], locale),
-        sentence=say(found.answer, locale),
-        rows=tuple(_contrast(each, found, locale) for each in whole),
-        notes=tuple(say(said, locale) for said in found.refused),
-        passport="; ".join(part for part in (passport_line(found.reports[0].passport, locale), differ if found.differences else "") if part),
-        path=f"/compare?runs={runs}",
+        sentence=say(pair.answer, locale),
+        rows=tuple(_contrast(each, pair, locale) for each in whole),
+        notes=tuple(say(said, locale) for said in pair.refused),
+        passport="; ".join(part for part in (passport_line(sides[0].passport, locale), differ) if part),
+        path=_path(found),
     )
+
+
+def _incomparable(found: Comparison, locale: str) -> Told:
+    """Runs of which nothing is contrasted at all."""
+    return Told(
+        name=f"runs {_runs(found)}",
+        question=say(found.question, locale),
+        answer="could not be measured",
+        word=gettext(WORDS["could not be measured"], locale),
+        sentence=say(found.answer, locale),
+        rows=(),
+        notes=tuple(say(said, locale) for said in found.refused),
+        passport=passport_line(found.reports[0].passport, locale),
+        path=_path(found),
+    )
+
+
+def _alone(report: Report, found: Comparison, locale: str) -> Told:
+    own = next((series.runs for series in found.series if report.run in series.runs), ())
+    twin = next((other.run for other in found.reports if other.run in own and other.run != report.run and other.spec.load == report.spec.load), None)
+    said = gettext("Run %(run)s is contrasted with none: none of the others that it could be held against was measured at its load.", locale)
+    if twin is not None:
+        said = gettext("Run %(run)s is contrasted with none: run %(other)s, which measured the same, stands for both.", locale)
+    return Told(
+        name=f"run {report.run}",
+        question=say(report.question, locale),
+        answer="could not be measured",
+        word=gettext(WORDS["could not be measured"], locale),
+        sentence=said % {"run": report.run, "other": twin},
+        rows=(),
+        notes=(),
+        passport=passport_line(report.passport, locale),
+        path=_path(found),
+    )
+
+
+def _runs(found: Comparison) -> str:
+    return ",".join(str(report.run) for report in found.reports)
+
+
+def _path(found: Comparison) -> str:
+    return f"/compare?runs={_runs(found)}"
 
 
 def of_gate(found: GateOut, locale: str) -> Told:
@@ -128,11 +183,10 @@ def _name(cell: Cell, locale: str) -> str:
     return ", ".join(part for part in (name_of(cell.id, locale), part_of(cell, locale)) if part)
 
 
-def _contrast(found: Contrast, comparison: Comparison, locale: str) -> Row:
+def _contrast(found: Contrast, pair: Pair, locale: str) -> Row:
     unit: Unit = "points" if found.kind == "difference" else "ratio"
-    pair = {"run": comparison.reports[0].run, "other": comparison.reports[1].run}
-    pattern = gettext("%(figure)s, run %(run)s against run %(other)s", locale)
-    return _row(pattern % (pair | {"figure": name_of(found.id, locale)}), unit, found.estimate, None, locale)
+    values = {"figure": name_of(found.id, locale), "run": pair.run, "other": pair.against}
+    return _row(gettext("%(figure)s, run %(run)s against run %(other)s", locale) % values, unit, found.estimate, None, locale)
 
 
 def _checks(found: GateOut, locale: str) -> Iterator[Row]:

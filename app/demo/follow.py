@@ -96,8 +96,8 @@ def conclude(console: Console, base: str, pairs: list[Comparison]) -> None:
 
 
 def _row(report: Report) -> list[str]:
-    verdict = "refused" if _refused(report.find("acceptance_rate")) else report.verdict.outcome
-    cells = [_cell(report, report.headline), _cell(report, "acceptance_rate"), _cell(report, "fertility", text="prompts", per="word")]
+    verdict = "refused" if _refused(report.find(report.acceptance)) else report.verdict.outcome
+    cells = [_cell(report, report.headline), _cell(report, report.acceptance), _cell(report, "fertility", text="prompts", per="word")]
     return [report.spec.drafter.name, report.spec.language, verdict, *cells]
 
 

@@ -5,13 +5,14 @@ from typing import Literal
 from app.domain.value import Value
 
 Kind = Literal[
-    "ratio", "share", "points", "count", "seconds", "number", "bytes", "tokens", "characters", "layer_passes",
+    "ratio", "share", "share_of_nodes", "points", "count", "seconds", "number", "bytes", "tokens", "characters", "layer_passes",
     "tokens_per_second", "characters_per_second", "words_per_second", "per_second", "requests_per_second", "asked_rate",
 ]  # fmt: skip
 
 
 class Quantity(Value):
-    """A number inside a sentence; the renderer of a locale decides its digits. `share` is 0..1, `points` a difference of shares.
+    """A number inside a sentence; the renderer of a locale decides its digits. `share` is 0..1 and `share_of_nodes` too, of the nodes of
+    trees; `points` is a difference of shares.
 
     `beside` is a number that it is held against: neither it nor an end of its interval is rounded onto that. `asked` marks a number that somebody
     set and nobody measured; it is printed with the digits that it was set with.

@@ -21,7 +21,7 @@ SAME = ("language", "load", "suite", "suite_version", "suite_digest")
 
 def defaults(report: Report) -> tuple[Tolerance, ...]:
     """Headline and acceptance, since neither says the other, and either may be worse by the margin of the run."""
-    return tuple(Tolerance(figure=figure, within=report.spec.margin) for figure in (HEADLINE, "acceptance_rate"))
+    return tuple(Tolerance(figure=figure, within=report.spec.margin) for figure in (HEADLINE, report.acceptance))
 
 
 def of_baseline(comparison: Comparison, tolerances: Sequence[Tolerance], *, given: bool) -> Iterator[Check]:

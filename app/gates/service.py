@@ -70,7 +70,7 @@ def _told(asked: GateIn, report: Report, checks: Sequence[Check]) -> GateOut:
     answers = [check.answer for check in checks]
     failed = any(check.word.answer == "does not hold" for check in checks)
     holds_not = "does not hold" in answers
-    cells = (report.find(report.headline), report.find("acceptance_rate"))
+    cells = (report.find(report.headline), report.find(report.acceptance))
     return GateOut(
         run=report.run,
         baseline=asked.baseline,

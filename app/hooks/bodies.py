@@ -14,7 +14,7 @@ from app.reports.shown import is_refused
 def of_run(report: Report, base: str) -> dict[str, Any]:
     """Only of a run that succeeded is more said than how it ended: why one failed is told in a runner's own words, on the page."""
     succeeded = report.state == RunState.SUCCEEDED
-    cells: list[Cell] = [cell for id in (report.headline, "acceptance_rate") if (cell := report.find(id)) is not None] if succeeded else []
+    cells: list[Cell] = [cell for id in (report.headline, report.acceptance) if (cell := report.find(id)) is not None] if succeeded else []
     return {
         "state": report.state,
         "language": report.spec.language,

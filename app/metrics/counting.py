@@ -11,6 +11,7 @@ from app.metrics.base import Better, Metric, Reading, Sums
 from app.metrics.frame import Frames
 from app.metrics.select import counted, counted_rounds
 from app.metrics.sums import Terms, missing, over_prompts, reading, total, unavailable
+from app.metrics.trees import NODES, branched
 
 NO_DRAFT = plain("No draft was made.")
 NO_STEP = plain("No decode step was made: the prefill emitted every token.")
@@ -30,14 +31,21 @@ def quotient_metric(
     better: Better | None = "higher",
     also_printed_as: str = "",
     profiles: bool = False,
+    drafts: Literal["chains", "trees"] | None = None,
 ) -> Metric:
-    """A figure that is Σ/Σ of counts over the speculative requests of one trial."""
+    """A figure that is Σ/Σ of counts over the speculative requests of one trial. One of `drafts` is of runs that drafted such: trees have no figure
+    of chains, and say so; chains have none of trees."""
+
+    def other(frames: Frames) -> bool:
+        return drafts is not None and branched(frames) != (drafts == "trees")
 
     def sums(frames: Frames) -> list[Sums]:
-        return [] if unavailable(frames, needs) else over_prompts(frames, terms, powers=powers, profiles=profiles)
+        return [] if unavailable(frames, needs) or other(frames) else over_prompts(frames, terms, powers=powers, profiles=profiles)
 
     def compute(frames: Frames) -> list[Reading]:
         absent = unavailable(frames, needs)
+        if other(frames):
+            return [] if drafts == "trees" else [missing(NODES)]
         return [absent] if absent else [reading(found, scale, frames, nothing=nothing) for found in sums(frames)]
 
     return Metric(

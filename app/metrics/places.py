@@ -9,6 +9,7 @@ from app.metrics.counting import NO_DRAFT
 from app.metrics.frame import Frames
 from app.metrics.select import counted, counted_rounds
 from app.metrics.sums import missing, reading, total, unavailable
+from app.metrics.trees import NODES, branched
 
 NEEDS = ("verified", "drafted", "rounds")
 UNPLACED = plain("The source did not say which steps were rounds, so nothing is known by place.")
@@ -22,7 +23,7 @@ def place_metric(*, id: str, order: int, formula: str, column: str, ends: tuple[
 
     def sums(frames: Frames) -> list[Sums]:
         rounds = counted_rounds(frames)
-        if unavailable(frames, NEEDS) or rounds.empty or rounds[column].isna().any():
+        if unavailable(frames, NEEDS) or rounds.empty or rounds[column].isna().any() or branched(frames):
             return []
         emitted = total(counted(frames), "emitted")
         buckets = np.searchsorted(ends, rounds[column].to_numpy())
@@ -31,6 +32,8 @@ def place_metric(*, id: str, order: int, formula: str, column: str, ends: tuple[
     def compute(frames: Frames) -> list[Reading]:
         if (absent := unavailable(frames, NEEDS)) is not None:
             return [absent]
+        if branched(frames):
+            return [missing(NODES)]
         found = [reading(each, "share", frames, nothing=NO_DRAFT) for each in sums(frames)]
         return found or [missing(NO_DRAFT if total(counted(frames), "rounds") == 0 else UNPLACED)]
 

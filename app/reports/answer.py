@@ -39,7 +39,7 @@ def answer(
     refused = next((report for report in reports[:2] if any(gate.refused for gate in report.gates)), None)
     if refused is not None:
         return _one_sided(reports, refused)
-    accepted = _find(contrasts, "acceptance_rate")
+    accepted = _find(contrasts, reports[0].acceptance)
     speed = _find(contrasts, reports[0].headline) if reports[0].headline == reports[1].headline else _find(contrasts, "speedup_decode")
     if accepted is None and speed is None:
         return next(iter(seen.forbidden.values()), plain("Nothing can be contrasted: the runs share no prompt that both measured."))

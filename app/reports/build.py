@@ -23,7 +23,7 @@ from app.reports.notes import notes
 from app.reports.peak import peak_of
 from app.reports.prompts import prompt_rows
 from app.reports.record import RunRecord, frames_of
-from app.reports.report import Gate, Losslessness, Report
+from app.reports.report import CHAINS, NODES, Gate, Losslessness, Report
 from app.statistics.verdict import Evidence
 from app.statistics.wording import Subject, decide
 
@@ -191,7 +191,8 @@ def _evidence(record: RunRecord, frames: Frames, shown: Sequence[Cell], run_gate
 
 
 def _subject(record: RunRecord, frames: Frames, shown: Sequence[Cell], run_gates: Sequence[Gate]) -> Subject:
-    acceptance = next((cell for cell in shown if cell.id == "acceptance_rate" and not cell.part), None)
+    of_trees, of_chains = (next((c for c in shown if c.id == id and not c.part), None) for id in (NODES, CHAINS))
+    acceptance = of_trees if isinstance(of_trees, Figure) else of_chains
     gate = refusing(run_gates)
     return Subject(
         drafter=record.spec.drafter.name,
@@ -201,6 +202,7 @@ def _subject(record: RunRecord, frames: Frames, shown: Sequence[Cell], run_gates
         unstable=headline.unstable(frames),
         trials=headline.passes_used(frames),
         acceptance=acceptance.pooled if isinstance(acceptance, Figure) else None,
+        of_nodes=acceptance is of_trees and acceptance is not None,
         refusal=gate.sentence if gate else None,
         unfinished=_unfinished(record),
     )

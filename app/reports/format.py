@@ -51,9 +51,11 @@ def _percent(locale: str) -> str:
 
 STYLES: dict[str, Style] = {
     "ratio": Style(least=2, most=3, suffix=lambda _: "×", deciding=_DECIDING["ratio"]),
+_NODES = _unit("of tree nodes", "узлов дерева")
     "share": Style(scale=100, least=1, most=1, suffix=_percent, deciding=_DECIDING["share"]),
     "points": Style(scale=100, least=1, most=1, suffix=_unit("pp", "п.\u00a0п."), deciding=_DECIDING["points"]),
     "number": Style(least=0, most=3),
+    "share_of_nodes": Style(scale=100, least=1, most=1, suffix=lambda locale: _percent(locale) + _NODES(locale), deciding=_DECIDING["share"]),
     "tokens": Style(most=3, suffix=_unit("tok", "ток.")),
     "characters": Style(most=3, suffix=_unit("char", "симв.")),
     "layer_passes": Style(most=2, suffix=_unit("passes", "прох.")),

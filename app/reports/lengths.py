@@ -1,4 +1,4 @@
-"""How many tokens were drafted and kept, round by round."""
+"""How deep drafts went and how many of their tokens were kept, round by round."""
 
 from collections.abc import Sequence
 
@@ -22,8 +22,8 @@ def length_rows(record: RunRecord, frames: Frames) -> list[LengthRow]:
 
 
 def _row(requests: Sequence[RequestFact], first: int, after: int) -> LengthRow:
-    """Rounds `first` … `after` − 1, counted from 0; the last row may end before."""
-    drafted = np.concatenate([fact.round_drafted[first:after] for fact in requests])
+    """Rounds `first` … `after` − 1, counted from 0; the last row may end before. A tree is as long as its longest path: no more of it can be kept."""
+    drafted = np.concatenate([fact.round_depth[first:after] for fact in requests])
     kept = np.concatenate([fact.round_verified[first:after] for fact in requests])
     low, high = np.percentile(drafted, [25, 75])
     return LengthRow(

@@ -3,7 +3,7 @@
 from typing import Literal
 
 from app.domain.compilation import Compilation
-from app.domain.estimate import Cell, Estimate
+from app.domain.estimate import Cell, Estimate, Figure, Refusal
 from app.domain.facts import EnvironmentFact, TrialFact, WarmupFact
 from app.domain.observations import DivergenceFact
 from app.domain.passport import Passport
@@ -11,6 +11,8 @@ from app.domain.sentence import Sentence
 from app.domain.spec import RunSpec
 from app.domain.value import Value
 from app.statistics.verdict import Verdict
+
+CHAINS, NODES = "acceptance_rate", "acceptance_rate_nodes"
 
 
 class Gate(Value):
@@ -76,7 +78,7 @@ class PromptRow(Value):
 
 class LengthRow(Value):
     """Draft lengths in rounds `first` … `last` of an answer, over the `requests` whose answers had a round so late: mean and quartiles of what was
-    drafted, and the mean of what was kept. Steps without a draft are no rounds. For looking, without intervals."""
+    drafted (of a tree its longest path), and the mean of what was kept. Steps without a draft are no rounds. For looking, without intervals."""
 
     first: int
     last: int
@@ -146,6 +148,11 @@ class Report(Value):
         """The cell of a figure, by its exact part; None when the report has no such cell."""
         return next((cell for cell in self.cells if cell.id == id and cell.part == part), None)
 
+    @property
+    def acceptance(self) -> str:
+        """The id of the acceptance that this run has: of trees that of their nodes."""
+        return NODES if isinstance(self.find(NODES), Figure | Refusal) else CHAINS
+
 
 class Difference(Value):
     """A field in which passports differ. `forbids` names why the runs cannot be compared because of it; `expected` marks what is being compared."""
@@ -182,6 +189,8 @@ class Pair(Value):
     against: int
     axis: str
     load: str
+    question: Sentence
+    answer: Sentence
     comparable: bool
     contrasts: tuple[Contrast, ...]
     refused: tuple[Sentence, ...] = ()

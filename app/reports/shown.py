@@ -7,7 +7,7 @@ from typing import Literal
 from app.domain.estimate import Absent, Cell, Estimate, Figure, Refusal
 from app.domain.sentence import Sentence
 from app.reports.format import counted, estimate, number, say
-from app.reports.report import Contrast, Report
+from app.reports.report import NODES, Contrast, Report
 from app.reports.translate import gettext
 from app.reports.words import mark
 
@@ -36,6 +36,9 @@ def show(cell: Cell, report: Report | None, locale: str) -> Shown:
     if isinstance(cell, Absent):
         return Shown("absent", cell.id, part_of(cell, locale), why=say(cell.reason, locale))
     shown = show_estimate(cell.unit, cell.pooled, locale, id=cell.id, part=part_of(cell, locale))
+    if cell.id == NODES and shown.value:
+        # In a list it stands below the acceptance of chains.
+        shown = replace(shown, n=f"{shown.n} · {gettext('of tree nodes', locale)}")
     if report is None or shown.state == "absent":
         return shown
     doubt = suspicion(report)

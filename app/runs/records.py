@@ -127,7 +127,7 @@ async def keep(connection: AsyncConnection, report: Report, kept: Kept, analysis
     await connection.execute(select(reports.c.run_id).where(reports.c.run_id == report.run).with_for_update())
     if await forgotten_at(connection, report.run) is not None:
         return
-    headline, acceptance = report.find(report.headline), report.find("acceptance_rate")
+    headline, acceptance = report.find(report.headline), report.find(report.acceptance)
     row = {
         "run_id": report.run,
         "analysis": analysis,

@@ -27,6 +27,7 @@ class Subject:
     load: int
     trials: int
     acceptance: Estimate | None = None
+    of_nodes: bool = False
     refusal: Sentence | None = None
     unfinished: Sentence | None = None
     rate: float | None = None
@@ -85,7 +86,7 @@ def _decided(seen: Evidence, found: Decision, subject: Subject) -> Sentence:
     values = _values(seen, subject)
     known = subject.acceptance is not None and subject.acceptance.point is not None
     if known and subject.acceptance is not None:
-        values["acceptance"] = quantity("share", subject.acceptance)
+        values["acceptance"] = quantity("share_of_nodes" if subject.of_nodes else "share", subject.acceptance)
     pays, slower, does_not_pay = _deciders(seen, subject)
     if found.outcome == "pays":
         return pays(values, known=known)

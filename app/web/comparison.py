@@ -41,7 +41,7 @@ class Judged:
 def judged(report: Report, locale: str, *, loads: bool) -> Judged:
     kind, speedup = speedup_of(report.headline, locale), find(report, report.headline, locale)
     load = brief(report.spec.load, locale) if loads else ""
-    return Judged(report, is_refused(report), kind, load, speedup, find(report, tables.ACCEPTANCE, locale))
+    return Judged(report, is_refused(report), kind, load, speedup, find(report, report.acceptance, locale))
 
 
 def view(found: Comparison, what: Asked, locale: str) -> dict[str, Any]:

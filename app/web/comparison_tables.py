@@ -16,9 +16,8 @@ from app.reports.translate import gettext
 from app.reports.words import mark, name_of
 from app.web.losslessness import output
 
-ACCEPTANCE = "acceptance_rate"
 DEFINITIONS = (
-    ACCEPTANCE, "acceptance_rate_nodes", "verified_per_position", "accepted_per_round", "tokens_per_round", "tokens_per_target_forward",
+    "acceptance_rate", "acceptance_rate_nodes", "verified_per_position", "accepted_per_round", "tokens_per_round", "tokens_per_target_forward",
     "tokens_per_forward_all", "accepted_share", "draft_coverage",
 )  # fmt: skip
 _CARRIED: tuple[tuple[str, dict[str, str]], ...] = (
@@ -36,7 +35,8 @@ def key_table(found: Comparison, locale: str) -> Table:
     """Speed-up and acceptance first and next to each other; then what a token carries; last whether the output stayed the same."""
     reports = focus(found)
     headlines: list[tuple[str, dict[str, str]]] = [(id, {}) for id in dict.fromkeys(r.headline for r in reports)]
-    table = _table(found, reports, [*headlines, (ACCEPTANCE, {}), *_CARRIED], locale)
+    accepted: list[tuple[str, dict[str, str]]] = [(id, {}) for id in dict.fromkeys(r.acceptance for r in reports)]
+    table = _table(found, reports, [*headlines, *accepted, *_CARRIED], locale)
     outputs = [output(r.losslessness, locale, drawn=r.spec.sampling.temperature > 0) for r in reports]
     rest = () if len(table.columns) == len(outputs) + 1 else (Shown("absent", why=gettext("not contrasted", locale)),)
     return Table(table.columns, (*table.rows, (gettext("Output", locale), *outputs, *rest)))
@@ -102,7 +102,7 @@ def pairs_table(found: Comparison, locale: str) -> Table:
     rows: list[tuple[str | Shown, ...]] = []
     for pair in found.pairs:
         a, b = by_run[pair.run], by_run[pair.against]
-        cells = [_of_pair(pair, id, locale) for id in (a.headline if a.headline == b.headline else "speedup_decode", ACCEPTANCE)]
+        cells = [_of_pair(pair, id, locale) for id in (a.headline if a.headline == b.headline else "speedup_decode", a.acceptance)]
         loads = " / ".join(dict.fromkeys(brief(each.spec.load, locale) for each in (a, b)))
         rows.append((f"{heading(a)} : {heading(b)}", loads, *cells))
     return Table(tuple(gettext(text, locale) for text in words), tuple(rows) if len(rows) > 1 else ())

@@ -19,7 +19,7 @@ def why(report: Report, locale: str) -> Table:
         shown = show(cell, report, locale)
         rows.append((f"{name_of(cell.id, locale)}, {shown.part}", "", shown))
     pairs = (
-        (mark("Acceptance: needed, and had"), "break_even_acceptance", "acceptance_rate"),
+        (mark("Acceptance: needed, and had"), "break_even_acceptance", report.acceptance),
         (mark("Speed-up"), "predicted_speedup", report.headline),
     )
     for title, foretold, measured in pairs:

@@ -12,4 +12,5 @@ METRIC = quotient_metric(
     terms=lambda rows: (rows["verified"], rows["drafted"]),
     needs=("verified", "drafted"),
     profiles=True,
+    drafts="chains",
 )

@@ -8,6 +8,7 @@ from app.metrics.counting import NO_DRAFT
 from app.metrics.frame import Frames
 from app.metrics.select import counted
 from app.metrics.sums import missing, total, unavailable
+from app.metrics.trees import BAR_OF_CHAINS, branched
 
 NEEDS = ("drafted", "rounds")
 
@@ -16,6 +17,8 @@ def _compute(frames: Frames) -> list[Reading]:
     absent = unavailable(frames, NEEDS)
     if absent:
         return [absent]
+    if branched(frames):
+        return [missing(BAR_OF_CHAINS)]
     if (reason := why_no_costs(frames)) is not None:
         return [missing(reason)]
     rows, usual = counted(frames), usual_round(frames)

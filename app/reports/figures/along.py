@@ -39,7 +39,7 @@ def build(reports: Sequence[Report], locale: str) -> Plot:
     caption = gettext("Kept ÷ drafted tokens by where in the output a draft begins, with 95 % intervals over prompts.", locale)
     caption += " " + gettext("A dot is hollow where too few prompts got so far for an interval; late places are those of long answers.", locale)
     if len(reports) > 1:
-        caption += missing_series((name, find(r, "acceptance_rate" if by else ID, locale)) for name, r, by in found)
+        caption += missing_series((name, find(r, r.acceptance if by else ID, locale)) for name, r, by in found)
     finding = "; ".join(_finding(name, r, by, locale) for name, r, by in found)
     table = _table(found, buckets, locale)
     drawn = [(name, r, points) for name, r, by in found if (points := _numbers(by))]

@@ -91,7 +91,7 @@ def _table(lines: Sequence[Line], locale: str) -> Table:
             floor = report.verdict.noise_floor
             noise = Shown("absent", why=gettext("not measured in this run", locale)) if floor is None else show_estimate("ratio", floor, locale)
             words = (f"{name} · #{report.run}", brief(report.spec.load, locale), speedup_of(report.headline, locale))
-            rows.append((*words, shown, find(report, "acceptance_rate", locale), noise, outcome_of(report.verdict.outcome, locale)))
+            rows.append((*words, shown, find(report, report.acceptance, locale), noise, outcome_of(report.verdict.outcome, locale)))
     return Table(columns, tuple(rows))
 
 

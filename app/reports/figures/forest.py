@@ -68,7 +68,7 @@ def _table(rows: list[tuple[str, Report, Shown]], control: list[tuple[Report, Sh
     columns = (gettext("Run", locale), gettext("Speed-up", locale), gettext("Acceptance, V/D", locale), gettext("Verdict", locale))
     body: list[tuple[str | Shown, ...]] = []
     for name, report, shown in rows:
-        body.append((name, shown, find(report, "acceptance_rate", locale), outcome_of(report.verdict.outcome, locale)))
+        body.append((name, shown, find(report, report.acceptance, locale), outcome_of(report.verdict.outcome, locale)))
         floor = report.verdict.noise_floor
         if floor is not None:
             body.append((name + " · " + gettext("noise floor, plain against plain", locale), show_estimate("ratio", floor, locale), "", ""))

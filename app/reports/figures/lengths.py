@@ -57,7 +57,7 @@ def _acting(report: Report, name: str, locale: str) -> str:
 
 def _why(report: Report, locale: str) -> Shown:
     """A refused run shows no length, since drafted and kept side by side are its acceptance."""
-    found = find(report, "acceptance_rate", locale)
+    found = find(report, report.acceptance, locale)
     return Shown(found.state, why=found.why) if found.why and not found.value else Shown("absent", why=gettext("No draft was made.", locale))
 
 

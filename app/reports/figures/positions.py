@@ -60,7 +60,7 @@ def build(reports: Sequence[Report], locale: str, definition: str = "at", contra
     if differences:
         caption += " " + gettext("Below: the first minus the second on the same prompts, in percentage points.", locale)
     if len(reports) > 1:
-        caption += missing_series((name, find(r, "acceptance_rate", locale)) for name, r, _ in found)
+        caption += missing_series((name, find(r, r.acceptance, locale)) for name, r, _ in found)
     drawn = [(name, r, figures) for name, r, by in found if (figures := _numbers(by))]
     if not drawn:
         reasons = sorted({s.why for s in shown.values() if s.why}) or [gettext("No draft was made, so there is no position to show.", locale)]

@@ -10,14 +10,15 @@ from app.reports.report import Contrast, Report
 from app.reports.shown import Shown, find, missing_series, show, show_contrast
 from app.reports.translate import gettext
 
-ID = "acceptance_rate"
 _GAP = 56
 
 
 def build(reports: Sequence[Report], locale: str, contrasts: Sequence[Contrast] = ()) -> Plot:
     """Rows sorted by the difference where there is one, else by the first run's value; rows without a number come last."""
-    found = [(series_name(r, reports), r, cells(r, ID, "profile")) for r in reports]
-    differences = {c.part["profile"]: c for c in contrasts if c.id == ID and set(c.part) == {"profile"}}
+    # Chains and trees have no axis in common: what is not of the first run's kind keeps its reason.
+    id = reports[0].acceptance
+    found = [(series_name(r, reports, locale), r, cells(r, id, "profile")) for r in reports]
+    differences = {c.part["profile"]: c for c in contrasts if c.id == id and set(c.part) == {"profile"}}
     names = sorted({p for _, _, by in found for p in by}, key=lambda p: _order(p, found, differences))
     question = gettext("Which texts are accepted?", locale) if len(reports) == 1 else gettext("On which texts do they differ?", locale)
     caption = gettext("Acceptance V/D by text profile, with 95% intervals.", locale)

@@ -15,6 +15,7 @@ from app.reports.figures.base import Table
 from app.reports.figures.by_language import Line, Pair, acceptance, fertility
 from app.reports.format import say
 from app.reports.loads import spoken
+from app.reports.report import NODES
 from app.reports.shown import Shown, missing, pending, show
 from app.reports.translate import gettext
 from app.reports.words import mark, name_of, speedup_of
@@ -127,7 +128,9 @@ def _shown(cell: Cell | None, one: Measured, id: str, locale: str) -> Shown:
 def _pair(run: Run) -> Pair:
     one = run.found
     name = f"{one.language} · {one.drafter.name} · #{one.run}"
-    return Pair(Line(name, one.language, one.acceptance, run.acceptance), Line(name, one.language, one.speedup, run.speedup))
+    # That of trees is another figure and has no place on the axis of chains'.
+    accepted = None if one.acceptance is not None and one.acceptance.id == NODES else one.acceptance
+    return Pair(Line(name, one.language, accepted, run.acceptance), Line(name, one.language, one.speedup, run.speedup))
 
 
 def _words_table(rows: Sequence[Row], locale: str) -> Table:

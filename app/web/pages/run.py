@@ -168,7 +168,7 @@ class Tile:
 
 def tiles(summary: RunSummary, report: Report, locale: str) -> list[Tile]:
     """Speed-up and acceptance side by side, the ceiling and the output beside them: always four, so that nothing jumps when results arrive."""
-    ids = (report.headline, "acceptance_rate", "tokens_per_target_forward")
+    ids = (report.headline, report.acceptance, "tokens_per_target_forward")
     if summary.state not in FINAL:
         waits = pending(progress.show(summary, locale).waits)
         return [*[Tile(id, name_of(id, locale), waits) for id in ids], Tile("", gettext("Output", locale), waits)]
@@ -185,7 +185,7 @@ def _note(report: Report, id: str, locale: str) -> str:
     if id == report.headline:
         foretold = find(report, "predicted_speedup", locale)
         return gettext("predicted from costs: %(value)s", locale) % {"value": foretold.value} if foretold.value else ""
-    if id != "acceptance_rate":
+    if id != report.acceptance:
         return ""
     cell, bar = report.find("break_even_acceptance"), find(report, "break_even_acceptance", locale)
     if isinstance(cell, Figure) and cell.pooled.point is not None and cell.pooled.point > 1:

@@ -252,7 +252,8 @@ def test_the_catalogue_is_in_order_and_complete() -> None:
     """A figure whose file is missing, or two with one place, would vanish or swap silently."""
     assert [metric.order for metric in METRICS.values()] == sorted({metric.order for metric in METRICS.values()})
     assert {
-        "acceptance_rate", "verified_per_position", "accepted_per_round", "tokens_per_round", "tokens_per_target_forward", "tokens_per_forward_all",
+        "acceptance_rate", "acceptance_rate_nodes", "verified_per_position", "accepted_per_round", "tokens_per_round", "tokens_per_target_forward",
+        "tokens_per_forward_all",
         "accepted_share", "acceptance_at", "acceptance_at_all_rounds", "acceptance_given_previous", "draft_coverage", "layer_passes_per_token",
         "speedup_end_to_end", "speedup_decode", "speedup_throughput", "throughput", "time_per_output_token", "delivery_gap", "ttft",
         "acceptance_by_position", "acceptance_by_context", "window_speedup",
