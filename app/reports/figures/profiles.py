@@ -25,7 +25,7 @@ def build(reports: Sequence[Report], locale: str, contrasts: Sequence[Contrast] 
     if differences:
         caption += " " + gettext("Below: the first minus the second on the same prompts, in percentage points.", locale)
     if len(reports) > 1:
-        caption += missing_series((name, find(r, ID, locale)) for name, r, _ in found)
+        caption += missing_series((name, find(r, id, locale)) for name, r, _ in found)
     table = _table(found, names, differences, locale)
     drawn = [(name, r, {p: c for p, c in by.items() if isinstance(c, Figure) and c.pooled.point is not None}) for name, r, by in found]
     finding = _finding(found, names, differences, locale)
