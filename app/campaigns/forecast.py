@@ -20,6 +20,7 @@ NO_RUNNER = mark("no runner that is alive can measure all of this")
 NO_PROMPTS = mark("the suite does not say how many prompts these profiles hold")
 NEVER = mark("no run of this model on %(runner)s yet")
 OTHER_LOAD = mark("no run of this model under this load on %(runner)s yet")
+NO_DRAFTER = mark("no run of %(drafter)s with this model under this load on %(runner)s yet")
 
 
 def progress_of(runs: Sequence[RunSummary]) -> Progress:
@@ -58,17 +59,18 @@ def _mean(values: Sequence[float]) -> float | None:
 
 @dataclass(frozen=True)
 class Expected:
-    """`seconds` of runs that nobody has begun, from `runs` that `runner` has measured, or why that is `unknown`."""
+    """`seconds` of runs that nobody has begun, from `runs` that `runner` has measured, or why that is `unknown`, which may be for a `drafter`."""
 
     runner: str = ""
     seconds: float | None = None
     runs: int = 0
     unknown: str | None = None
+    drafter: str = ""
 
 
 def expected(specs: Sequence[RunSpec], prompts: Sequence[int | None], runners: Sequence[str], past: Sequence[Took]) -> Expected:
-    """What these specs, each over as many of `prompts`, will take on the first of `runners` that has measured their model under all of their loads:
-    the time of the benches it measured, in proportion to prompts, tokens, passes and arms."""
+    """What these specs, each over as many of `prompts`, will take on the first of `runners` that has measured their model and drafters under their
+    loads: passes in proportion to prompts and tokens, and beside them what does not grow."""
     if not runners:
         return Expected(unknown=NO_RUNNER)
     if any(n is None for n in prompts):
@@ -81,34 +83,57 @@ def expected(specs: Sequence[RunSpec], prompts: Sequence[int | None], runners: S
 
 
 def _on(runner: str, benches: Sequence[Sequence[tuple[RunSpec, int]]], past: Sequence[Took]) -> Expected:
-    measured: dict[tuple[object, ...], list[Took]] = {}
-    for took in past:
-        # Runs of one campaign and bench were measured side by side, so they took that time together.
-        measured.setdefault((took.campaign or -took.run, bench_of(took.spec)), []).append(took)
     seconds, used = 0.0, set[int]()
     for bench in benches:
         spec, prompts = bench[0]
-        alike = [group for group in measured.values() if _pace_of(group[0].spec) == _pace_of(spec)]
-        same = [group for group in alike if {took.spec.drafter.name for took in group} == {one.drafter.name for one, _ in bench}]
-        paces = [_longest(group) / _work(group[0].spec, group[0].prompts, len(group)) for group in same or alike]
-        mean = _mean(paces)
-        if mean is None:
+        alike = [took for took in past if _pace_of(took.spec) == _pace_of(spec)]
+        if not alike:
             known = any(took.spec.model == spec.model for took in past)
             return Expected(runner=runner, unknown=OTHER_LOAD if known else NEVER)
-        seconds += mean * _work(spec, prompts, len(bench))
-        used |= {took.run for group in same or alike for took in group}
+        arms: list[tuple[str, Sequence[Took]]] = [("plain", alike), ("control", alike)]
+        for one, _ in bench:
+            if not (own := _of_drafter(one, alike)):
+                return Expected(runner=runner, unknown=NO_DRAFTER, drafter=one.drafter.name)
+            arms.append(("speculative", own))
+        size = _size(spec, prompts)
+        seconds += size * sum(spec.trials * PASSES * _pace("headline", *arm) + _pace("losslessness", *arm) for arm in arms) + _rest(alike)
+        used |= {took.run for _, measured in arms for took in measured}
     return Expected(runner=runner, seconds=seconds, runs=len(used))
 
 
 def _pace_of(spec: RunSpec) -> tuple[object, ...]:
-    """Where this differs, a token takes another time."""
-    return (spec.model, spec.engine, spec.compile, spec.load)
+    """Where this differs, a token takes another time, or other passes are made."""
+    return (spec.model, spec.engine, spec.compile, spec.load, spec.sampling.temperature > 0)
 
 
-def _work(spec: RunSpec, prompts: int, drafters: int) -> float:
-    """Tokens at most of all headline passes, plain's among them."""
-    return float(prompts * spec.max_new_tokens * spec.trials * PASSES * (1 + drafters))
+def _of_drafter(spec: RunSpec, alike: Sequence[Took]) -> list[Took]:
+    """Runs of this very drafter and controller, else of one of its name."""
+    named = [took for took in alike if took.spec.drafter.name == spec.drafter.name]
+    return [took for took in named if (took.spec.drafter, took.spec.controller) == (spec.drafter, spec.controller)] or named
 
 
-def _longest(group: Sequence[Took]) -> float:
-    return max(took.seconds for took in group)
+def _size(spec: RunSpec, prompts: int) -> int:
+    """What a pass grows with: tokens that are asked for; where requests arrive by themselves their number."""
+    return prompts if spec.load.rate is not None else prompts * spec.max_new_tokens
+
+
+def _pace(purpose: str, arm: str, measured: Sequence[Took]) -> float:
+    """Seconds of a pass by its size; 0 where no run made one, as of a control arm under load."""
+    found = [took.passes[purpose, arm] for took in measured if (purpose, arm) in took.passes]
+    sizes = [_size(took.spec, took.prompts) for took in measured if (purpose, arm) in took.passes]
+    return _mean([total / number / size for (total, number), size in zip(found, sizes, strict=True)]) or 0.0
+
+
+def _rest(alike: Sequence[Took]) -> float:
+    """Loading, warm-up and profile: the time of a bench beside its passes. Runs of one campaign and bench took that time together."""
+    benches: dict[tuple[int, str], list[Took]] = {}
+    for took in alike:
+        benches.setdefault((took.campaign or -took.run, bench_of(took.spec)), []).append(took)
+    return _mean([max(0.0, max(took.seconds for took in group) - _in_passes(group)) for group in benches.values()]) or 0.0
+
+
+def _in_passes(group: Sequence[Took]) -> float:
+    shared = sum(total for (purpose, arm), (total, _) in group[0].passes.items() if arm != "speculative" and purpose != "profile")
+    return shared + sum(
+        total for took in group for (purpose, arm), (total, _) in took.passes.items() if arm == "speculative" and purpose != "profile"
+    )

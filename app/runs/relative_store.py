@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from sqlalchemy import literal, select
+from sqlalchemy import func, literal, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.domain.status import RunState
-from app.storage.fact_tables import preflights, reports
+from app.storage.fact_tables import preflights, reports, trials
 from app.storage.kept import shown
 from app.storage.tables import attempts, runners, runs
 from app.storage.view import View
@@ -37,12 +37,20 @@ async def in_other_languages(connection: AsyncConnection, view: View, run: int, 
 
 
 async def took(connection: AsyncConnection, view: View, models: list[str]) -> list[Any]:
-    """(id, campaign_id, spec, runner, started_at, ended_at, profiles) of succeeded runs of these models, newest first; `profiles` counts prompts."""
+    """(id, campaign_id, attempt, spec, runner, started_at, ended_at, profiles) of succeeded runs of these models, newest first; `profiles` counts
+    prompts."""
     columns = (
-        runs.c.id, runs.c.campaign_id, runs.c.spec, runners.c.name.label("runner"), attempts.c.started_at, attempts.c.ended_at,
-        preflights.c.fact["profiles"].label("profiles"),
+        runs.c.id, runs.c.campaign_id, attempts.c.id.label("attempt"), runs.c.spec, runners.c.name.label("runner"), attempts.c.started_at,
+        attempts.c.ended_at, preflights.c.fact["profiles"].label("profiles"),
     )  # fmt: skip
     of_attempt = attempts.join(preflights, preflights.c.attempt_id == attempts.c.id).join(runners, runners.c.id == attempts.c.runner_id)
     joined = runs.join(of_attempt, (attempts.c.run_id == runs.c.id) & (attempts.c.number == runs.c.attempt))
     done = (runs.c.state == RunState.SUCCEEDED, runs.c.model.in_(models), attempts.c.started_at.is_not(None), view.of(runs))
     return list(await connection.execute(select(*columns).select_from(joined).where(*done).order_by(runs.c.id.desc()).limit(MOST)))
+
+
+async def passes(connection: AsyncConnection, of: list[int]) -> list[Any]:
+    """(attempt_id, purpose, arm, seconds, number) of the passes of these attempts."""
+    by = (trials.c.attempt_id, trials.c.purpose, trials.c.arm)
+    query = select(*by, func.sum(trials.c.seconds).label("seconds"), func.count().label("number")).where(trials.c.attempt_id.in_(of))
+    return list(await connection.execute(query.group_by(*by)))

@@ -1,6 +1,6 @@
 """Runs beside other runs: the same in another language, and what runs of a model took."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from fastapi import Request
@@ -26,7 +26,8 @@ class Twin:
 
 @dataclass(frozen=True)
 class Took:
-    """What a run took on its runner, from the lease to the last fact, and over how many prompts. Runs of one campaign may share that time."""
+    """What a run took on its runner, over how many prompts. Runs of one campaign may share that time. `passes` holds, by purpose and arm, the
+    seconds of all passes together and their number."""
 
     run: int
     campaign: int | None
@@ -34,6 +35,7 @@ class Took:
     spec: RunSpec
     seconds: float
     prompts: int
+    passes: Mapping[tuple[str, str], tuple[float, int]]
 
 
 class Relatives(Seen):
@@ -62,10 +64,15 @@ class Relatives(Seen):
         """Succeeded runs of these models, newest first."""
         async with self._database.transaction() as connection:
             rows = await store.took(connection, self.view, sorted(set(models)))
+            made = await store.passes(connection, [row.attempt for row in rows])
+        passes: dict[int, dict[tuple[str, str], tuple[float, int]]] = {}
+        for one in made:
+            passes.setdefault(one.attempt_id, {})[one.purpose, one.arm] = (one.seconds, one.number)
         return [
             Took(
                 run=row.id, campaign=row.campaign_id, runner=row.runner, spec=RunSpec.model_validate(row.spec),
                 seconds=(row.ended_at - row.started_at).total_seconds(), prompts=sum(row.profiles.values()),
+                passes=passes.get(row.attempt, {}),
             )
             for row in rows
         ]  # fmt: skip

@@ -41,7 +41,7 @@ def reckoned(took: Expected | None, locale: str) -> str:
     if took is None:
         return ""
     if took.unknown is not None:
-        why = gettext(took.unknown, locale) % {"runner": took.runner}
+        why = gettext(took.unknown, locale) % {"runner": took.runner, "drafter": took.drafter}
         return gettext("How long it will take is not known: %(why)s.", locale) % {"why": why}
-    words = gettext("The time is reckoned from %(runs)s measured on %(runner)s, by prompts, tokens, passes and drafters.", locale)
+    words = gettext("The time is reckoned from %(runs)s measured on %(runner)s, by prompts, tokens and passes.", locale)
     return words % {"runs": counted(took.runs, "runs", locale), "runner": took.runner}

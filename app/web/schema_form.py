@@ -105,6 +105,8 @@ def values(prefix: str, schema: Mapping[str, Any], typed: Mapping[str, str], loc
             continue
         text = typed.get(name, "").strip()
         if not text:
+            if key in schema.get("required", ()):
+                errors[name] = gettext("Enter a value: there is no default.", locale)
             continue
         try:
             found[key] = _read(node, text, locale)

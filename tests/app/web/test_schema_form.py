@@ -66,6 +66,12 @@ def test_texts_become_values() -> None:
 )
 def test_a_wrong_value_is_named_at_its_field(name: str, text: str, said: str) -> None:
     """Catches an invalid value that reaches the queue, and a message without a field."""
-    found, errors = values("d.", SCHEMA, {name: text}, "en")
+    found, errors = values("d.", SCHEMA, {"d.mode": "short", name: text}, "en")
     assert errors == {name: said}
     assert name.removeprefix("d.") not in found
+
+
+def test_what_has_no_default_is_asked_for_at_its_field() -> None:
+    """Catches a form that is told complete and is refused when it is sent."""
+    _, errors = values("d.", SCHEMA, {}, "en")
+    assert errors == {"d.mode": "Enter a value: there is no default."}
