@@ -49,9 +49,9 @@ def _percent(locale: str) -> str:
     return str(cldr(locale).percent_formats[None].pattern).replace("#,##0", "")
 
 
+_NODES = _unit("of tree nodes", "узлов дерева")
 STYLES: dict[str, Style] = {
     "ratio": Style(least=2, most=3, suffix=lambda _: "×", deciding=_DECIDING["ratio"]),
-_NODES = _unit("of tree nodes", "узлов дерева")
     "share": Style(scale=100, least=1, most=1, suffix=_percent, deciding=_DECIDING["share"]),
     "points": Style(scale=100, least=1, most=1, suffix=_unit("pp", "п.\u00a0п."), deciding=_DECIDING["points"]),
     "number": Style(least=0, most=3),
