@@ -13,14 +13,14 @@ from app.reports.report import Comparison
 
 
 def compare(
-    runs: Annotated[list[int], typer.Argument(help="Numbers of two runs or more; the first is contrasted with the second.")],
+    runs: Annotated[list[int], typer.Argument(help="Numbers of two runs or more; the others are held against the first, each at its own load.")],
     timeout: Timeout = None,
     as_json: AsJson = False,
     as_markdown: AsMarkdown = False,
     junit: Junit = None,
     locale: Locale = Tongue.EN,
 ) -> None:
-    """Compare runs by the differences of their pairs. Status 0 when they were contrasted, 3 when they cannot be or a run is refused."""
+    """Compare runs by the differences of their pairs. Status 0 when all of them were contrasted, 3 when one cannot be or is refused."""
     runs = list(dict.fromkeys(runs))
     if len(runs) < 2:
         raise usage("a comparison takes two different runs at least, such as `bezmen compare 41 42`")
@@ -29,4 +29,4 @@ def compare(
     with Client(settings) as client:
         until_ended(client, runs, timeout)
         found = client.get(f"/api/v1/comparisons?runs={','.join(map(str, runs))}")
-    output.end([of_comparison(Comparison.model_validate(found), locale)], found)
+    output.end(of_comparison(Comparison.model_validate(found), locale), found)

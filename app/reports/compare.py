@@ -56,13 +56,13 @@ def contrast(runs: Sequence[Measured], load: str | None = None) -> Comparison:
     chosen = next(pair for pair in places if load in (None, slug(loads[pair[0]])))
     order = [*chosen, *(place for own in series for place in own if place not in chosen)]
     seen = differences([passports[place] for place in order], over_loads=bool(known))
-    pairs = {pair: _pair([runs[place] for place in pair], [passports[place] for place in pair]) for pair in places}
-    shown, ordered = pairs[chosen], [reports[place] for place in order]
     lines = [Series(runs=tuple(reports[p].run for p in own), break_even_load=_crossing([reports[p] for p in own])) for own in series]
+    pairs = {pair: _pair([runs[place] for place in pair], [passports[place] for place in pair], lines) for pair in places}
+    shown = pairs[chosen]
     return Comparison(
-        reports=tuple(ordered),
-        question=question(ordered, seen.axis),
-        answer=answer(ordered, seen, shown.contrasts, _crossings(lines, shown)),
+        reports=tuple(reports[place] for place in order),
+        question=shown.question,
+        answer=shown.answer,
         comparable=shown.comparable,
         differences=seen.fields,
         agreeing=seen.agreeing,
@@ -76,26 +76,30 @@ def contrast(runs: Sequence[Measured], load: str | None = None) -> Comparison:
     )
 
 
-def _pair(runs: Sequence[Measured], passports: Sequence[Passport]) -> Pair:
+def _pair(runs: Sequence[Measured], passports: Sequence[Passport], lines: Sequence[Series]) -> Pair:
     seen: Differences = differences(passports)
     a, b = (side_of(run, parallel=seen.axis == "language") for run in runs)
+    reports = [a.report, b.report]
     counted: Counted = "parallel pairs" if seen.axis == "language" else "prompts"
     comparable = "all" not in seen.forbidden
+    found = tuple(contrasts(a, b, counted, seen.forbidden)) if comparable else ()
     return Pair(
         run=a.report.run,
         against=b.report.run,
         axis=seen.axis,
         load=slug(passports[0].load),
+        question=question(reports, seen.axis),
+        answer=answer(reports, seen, found, _crossings(lines, reports)),
         comparable=comparable,
-        contrasts=tuple(contrasts(a, b, counted, seen.forbidden)) if comparable else (),
-        refused=(*refused_sides([a.report, b.report]), *seen.forbidden.values(), *unpaired([a.report, b.report])),
+        contrasts=found,
+        refused=(*refused_sides(reports), *seen.forbidden.values(), *unpaired(reports)),
         allowed=allowed(seen.forbidden),
     )
 
 
-def _crossings(lines: Sequence[Series], pair: Pair) -> tuple[BreakEven, BreakEven] | None:
+def _crossings(lines: Sequence[Series], pair: Sequence[Report]) -> tuple[BreakEven, BreakEven] | None:
     """Of the pair's two series, where both are known."""
-    found = [own.break_even_load for run in (pair.run, pair.against) for own in lines if run in own.runs]
+    found = [own.break_even_load for report in pair for own in lines if report.run in own.runs]
     first, second = (found[0], found[1]) if len(lines) > 1 else (None, None)
     return None if first is None or second is None or first.low is None or second.low is None else (first, second)
 
