@@ -6,7 +6,6 @@ It never imports torch; the child holds no credential.
 import argparse
 import ctypes
 import logging
-import shutil
 import signal
 import subprocess
 import sys
@@ -20,11 +19,12 @@ from app.domain.catalogue import Offer
 from app.domain.lease import Lease
 from runners.child import environment
 from runners.cores import measuring_cores
-from runners.device_lock import DeviceBusy, hold, lock_folder, slug
+from runners.device_lock import DeviceBusy, claim, hold, lock_folder
 from runners.group import Group
 from runners.job import Job
 from runners.keeper import Keeper
 from runners.link import Link, Lost, Refused, read_token
+from runners.machine import Machine
 from runners.site import Site
 
 log = logging.getLogger("bezmen.runner")
@@ -84,7 +84,7 @@ class Agent:
                 self.keeper.dismiss()
 
 
-def read_offer(site: Site) -> Offer:
+def read_machine(site: Site) -> Machine:
     """Asks a child what this machine can do, so that the parent stays free of torch."""
     with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
         file.write(site.model_dump_json())
@@ -98,7 +98,7 @@ def read_offer(site: Site) -> Offer:
         )
     if found.returncode:
         raise SystemExit(f"this machine's offer could not be made:\n{found.stderr[-2000:]}")
-    return Offer.model_validate_json(found.stdout.splitlines()[-1])
+    return Machine.model_validate_json(found.stdout.splitlines()[-1])
 
 
 def hide_memory() -> None:
@@ -122,24 +122,23 @@ def main() -> None:
     logging.getLogger("httpx").setLevel(logging.WARNING)
     hide_memory()
     site = Site(roots=tuple(args.model_root), hub=tuple(args.hub), labels=dict(label.split("=", 1) for label in args.label))
-    offer = read_offer(site)
+    machine = read_machine(site)
     try:
-        lock = hold(offer.device, args.lock_folder or lock_folder())
+        lock = hold(machine.identity, args.lock_folder or lock_folder(), machine.offer.device)
+        spool, held = claim(machine.identity, args.data / "spool")
     except DeviceBusy as error:
         raise SystemExit(str(error)) from error
-    spool = args.data / "spool" / slug(offer.device)
-    # Whoever left something here held this lock and was killed; its attempt is lost, and its texts must not stay.
-    shutil.rmtree(spool, ignore_errors=True)
     agent = Agent(Link(args.url, read_token(args.token_file)), site, args.data, spool, args.warmup_seconds)
     for name in (signal.SIGTERM, signal.SIGINT):
         signal.signal(name, agent.on_signal)
     try:
-        agent.serve(offer)
+        agent.serve(machine.offer)
     except (Refused, httpx.HTTPError) as error:
         raise SystemExit(f"the service at {args.url} refuses this runner: {error}") from error
     finally:
         agent.keeper.dismiss()
         agent.link.close()
+        held.close()
         lock.close()
 
 

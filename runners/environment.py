@@ -5,6 +5,7 @@ import os
 import platform
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import psutil
 import torch
@@ -27,6 +28,22 @@ def pick_device() -> torch.device:
     if torch.cuda.is_available():
         return torch.device("cuda", 0)
     return torch.device("cpu")
+
+
+def identity(device: torch.device) -> str:
+    """What tells a device from its like on this machine. All its processors are one."""
+    return gpu_identity(torch.cuda.get_device_properties(device)) if device.type == "cuda" else "cpu"
+
+
+def gpu_identity(properties: Any) -> str:
+    """The GPU's UUID, its place on the PCI bus where the build of torch tells none, else its name. `properties` as torch.cuda has them."""
+    uuid = str(getattr(properties, "uuid", None) or "")
+    if uuid.strip("0-"):
+        return f"gpu {uuid}"
+    place = [getattr(properties, f"pci_{part}_id", None) for part in ("domain", "bus", "device")]
+    if place[1] is not None:
+        return "pci " + ":".join(f"{part or 0:x}" for part in place)
+    return str(properties.name)
 
 
 def half_type(device: torch.device) -> torch.dtype | None:

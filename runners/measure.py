@@ -150,8 +150,8 @@ def main(folder: Path | None) -> None:
 
 if __name__ == "__main__":
     if sys.argv[1] == "--offer":
-        from runners.offer import offer
+        from runners.offer import machine
 
-        sys.stdout.write(offer(Path(sys.argv[2])).model_dump_json(by_alias=True) + "\n")
+        sys.stdout.write(machine(Path(sys.argv[2])).model_dump_json(by_alias=True) + "\n")
     else:
         main(None if sys.argv[1] == "--attached" else Path(sys.argv[1]))

@@ -7,7 +7,8 @@ from app.domain.catalogue import Offer
 from app.domain.protocol import PROTOCOL
 from runners.cores import measuring_cores
 from runners.engine.compiler import missing
-from runners.environment import describe, pick_device
+from runners.environment import describe, identity, pick_device
+from runners.machine import Machine
 from runners.models.allowlist import Allowlist
 from runners.parts import offered
 from runners.site import Site
@@ -17,19 +18,19 @@ from runners.workloads import suite as suites
 MAX_CONCURRENCY = 32
 
 
-def offer(site_file: Path) -> Offer:
+def machine(site_file: Path) -> Machine:
     site = Site.model_validate_json(site_file.read_text())
     device = pick_device()
-    machine = describe(device, measuring_cores())
-    return Offer(
+    found = Offer(
         engines=("transformers",),
         models=Allowlist.installed(site.roots, site.hub).offers(),
         suites=tuple(suites.load(name).offered() for name in suites.available()),
         compiles=missing(device) is None,
         max_concurrency=MAX_CONCURRENCY,
-        device=machine.device,
+        device=describe(device, measuring_cores()).device,
         labels=site.labels,
         version=importlib.metadata.version("bezmen"),
         protocol=PROTOCOL,
         **offered(),
     )
+    return Machine(offer=found, identity=identity(device))

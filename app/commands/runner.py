@@ -24,7 +24,8 @@ def runner(
     if enrol is not None:
         _enrol(read(token=enrol, url=url or settings.base_url), file)
     if not file.is_file():
-        typer.echo(f"There is no token in {file}. `bezmen token create NAME --scope runner` makes one; put it into a file of mode 0600.", err=True)
+        said = "`bezmen token enrol NAME` on the machine of the service makes an enrolment token; start this runner with --enrol TOKEN once."
+        typer.echo(f"There is no token in {file}. {said}", err=True)
         raise typer.Exit(2)
     own = ["--url", url or settings.base_url, "--token-file", str(file), "--data", str(settings.data / "runner")]
     arguments = [sys.executable, "-m", "runners.agent", *own, *context.args]

@@ -3,12 +3,15 @@
 import os
 import signal
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+import torch
 
 from runners.attempt import LeaseClock, crash_fact
 from runners.child import KEPT, environment
-from runners.device_lock import DeviceBusy, hold
+from runners.device_lock import DeviceBusy, claim, hold
+from runners.environment import gpu_identity, identity
 from runners.link import read_token
 from runners.protocol.spool import SpoolReader
 
@@ -49,6 +52,59 @@ def test_two_runners_cannot_hold_one_device(tmp_path: Path) -> None:
     hold("another device", tmp_path).close()
     first.close()
     hold("AMD EPYC", tmp_path).close()
+
+
+NAME = "NVIDIA H200"
+UUID = "9c1f3f52-0b4e-7d61-2d0a-1f6f0d4c2b11"
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ({"uuid": UUID}, {"uuid": UUID.replace("9", "8")}),
+        ({"pci_domain_id": 0, "pci_bus_id": 0x17, "pci_device_id": 0}, {"pci_domain_id": 0, "pci_bus_id": 0x65, "pci_device_id": 0}),
+        ({"uuid": "00000000-0000-0000-0000-000000000000", "pci_bus_id": 1}, {"uuid": "00000000-0000-0000-0000-000000000000", "pci_bus_id": 2}),
+    ],
+)
+def test_two_equal_gpus_are_two_devices(tmp_path: Path, one: dict[str, object], other: dict[str, object]) -> None:
+    """Catches a second GPU of one machine that cannot be measured on while the first is, and one GPU that two runners measure on."""
+    first, second = (gpu_identity(SimpleNamespace(name=NAME, **told)) for told in (one, other))
+    again = gpu_identity(SimpleNamespace(name=NAME, **one))
+    busy = pytest.raises(DeviceBusy, match=f"^{NAME} is measured on by process {os.getpid()} already")
+    with hold(first, tmp_path, NAME), hold(second, tmp_path, NAME), busy:
+        hold(again, tmp_path, NAME)
+
+
+def test_what_is_told_apart_by_nothing_is_one_device() -> None:
+    """Catches two runners on one GPU of which the build of torch tells no more than the name; and two on the processors of one machine."""
+    assert gpu_identity(SimpleNamespace(name=NAME, uuid=None)) == gpu_identity(SimpleNamespace(name=NAME)) == NAME
+    assert identity(torch.device("cpu")) == "cpu"
+
+
+def test_a_start_clears_what_the_dead_left_and_nothing_of_the_living(tmp_path: Path) -> None:
+    """Catches prompts and answers that stay on a disk because their runner was killed, and a runner that empties its neighbour's spool."""
+
+    def left(spool: Path) -> Path:
+        log = spool / "child-17" / "log"
+        log.parent.mkdir(parents=True)
+        log.write_text("what was being read")
+        return log
+
+    spool, held = claim("gpu a", tmp_path)
+    mine, foreign = left(spool), left(tmp_path / "amd-epyc-of-an-older-version")
+    _, other = claim("gpu b", tmp_path)
+    assert (mine.exists(), foreign.exists()) == (True, False)
+    with pytest.raises(DeviceBusy, match=f"gpu-a is in use by process {os.getpid()}; give this runner a BEZMEN_DATA of its own"):
+        claim("gpu a", tmp_path)
+    assert mine.exists()
+    held.close()
+    again, held = claim("gpu a", tmp_path)
+    assert (again, mine.exists()) == (spool, False)
+    gone = left(spool)
+    held.close()
+    other.close()
+    claim("gpu b", tmp_path)[1].close()
+    assert not gone.exists()
 
 
 def test_a_token_that_others_can_read_is_refused(tmp_path: Path) -> None:
