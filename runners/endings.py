@@ -10,7 +10,7 @@ from runners.models.load import NoSuchModel
 from runners.models.package import NoWeights
 from runners.parts import UnknownPart
 from runners.protocol.bench import Cancelled
-from runners.protocol.preflight import Unmeasurable
+from runners.protocol.unmeasurable import Unmeasurable
 from runners.workloads.suite import SuiteError
 from runners.workloads.tokenizers import NoFastTokenizer
 

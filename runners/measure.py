@@ -30,9 +30,10 @@ from runners.protocol.closed import ClosedTrials
 from runners.protocol.open import OpenTrials
 from runners.protocol.oracle import judged
 from runners.protocol.paired import PairedTrials
-from runners.protocol.preflight import Ready, Unmeasurable
+from runners.protocol.preflight import Ready
 from runners.protocol.profile import Profile
 from runners.protocol.trials import Told, Trials
+from runners.protocol.unmeasurable import Unmeasurable
 from runners.protocol.warmup import Warmth, warm_up
 
 INACTIVE = "Speculation was not active: the warm-up drafted nothing, although this drafter always drafts."

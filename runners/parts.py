@@ -8,9 +8,10 @@ from pydantic import ValidationError
 
 from app.discovery import subclasses_of
 from app.domain.catalogue import Part
-from app.domain.spec import Choice, RunSpec
+from app.domain.spec import Choice, ModelSource, RunSpec
 from runners.controllers.base import Controller
-from runners.drafters.base import Drafter
+from runners.drafters.base import Drafter, Memory
+from runners.engine.companion import Companion
 from runners.engine.dice import Chance
 from runners.engine.law import Law
 from runners.engine.target import Target
@@ -57,10 +58,21 @@ class Chosen:
     controller_params: Any
     verifier: Verifier
     law: Law
+    companion: Companion | None = None
+
+    @property
+    def wants(self) -> ModelSource | None:
+        """The drafter's own model, by its source."""
+        return self.drafter.wants(self.drafter_params)
+
+    @property
+    def memory(self) -> Memory:
+        return self.drafter.remembers(self.drafter_params)
 
     def bind(self, target: Target, chance: Chance) -> Drafter:
         """Raises UnfitDrafter when the parameters do not fit the target."""
-        return self.drafter(self.drafter_params, target, chance)
+        beside: dict[str, Any] = {} if self.companion is None else {"companion": self.companion}
+        return self.drafter(self.drafter_params, target, chance, **beside)
 
     def control(self) -> Controller:
         return self.controller(self.controller_params)

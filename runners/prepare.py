@@ -1,6 +1,7 @@
 """Pre-flight of a job, and the bench that its runs are measured on. What one run alone gets wrong ends that run and no other."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TypeVar
 
 import torch
@@ -19,12 +20,11 @@ from runners.engine.transformers_target import MARGIN, TransformersTarget
 from runners.job import Job
 from runners.models.load import config_of, load_tokenizer, locate_model
 from runners.models.shelf import Shelf, Shelved
-from runners.parts import choose
+from runners.parts import Chosen, choose
 from runners.protocol.bench import Bench
 from runners.protocol.control import Control
 from runners.protocol.preflight import (
     Ready,
-    Unmeasurable,
     check_arrivals,
     check_compiler,
     check_language,
@@ -34,8 +34,11 @@ from runners.protocol.preflight import (
     check_tokenizer,
     context_needed,
     encode,
+    memory_needed,
     pick_dtype,
 )
+from runners.protocol.second_model import Second, companion_of, second_of
+from runners.protocol.unmeasurable import Unmeasurable
 from runners.workloads import suite as suites
 from runners.workloads.tokenizers import identify
 
@@ -74,15 +77,37 @@ def prepare(job: Job, device: torch.device, desk: Desk, shelf: Shelf) -> dict[in
 
     def ready(run: int) -> Ready:
         context = context_needed(job.specs[run], requests, chosen[run].control().longest, located)
-        return Ready(job.specs[run], chosen[run], located, tokenizer, identity, suite, requests, dtype, context)
+        where = (job.allowlist(), job.cache)
+        second = second_of(job.specs[run], chosen[run], identity, requests, context, tokenizer.decode, where)
+        return Ready(job.specs[run], chosen[run], located, tokenizer, identity, suite, requests, dtype, context, second)
 
     readies = each(desk, ready)
-    if readies:
-        shelf.make_room(located, dtype, device)
-        context = max(found.context for found in readies.values())
-        packed = _packed(spec, [chosen[run].control().longest for run in readies])
-        check_memory(located, dtype, spec.load.concurrency, context, loaded=shelf.holds(located, dtype), packed=packed)
-    return readies
+    return _fitting(readies, device, desk, shelf) if readies else {}
+
+
+def _fitting(readies: dict[int, Ready], device: torch.device, desk: Desk, shelf: Shelf) -> dict[int, Ready]:
+    """The runs that fit into memory together: the target for all of them, and then each with the model that it drafts with."""
+    shared = next(iter(readies.values()))
+    spec, located, dtype, slots = shared.spec, shared.located, shared.dtype, shared.spec.load.concurrency
+    shelf.make_room(located, dtype, device)
+    context = max(found.context for found in readies.values())
+    packed = _packed(spec, [found.chosen.control().longest for found in readies.values()])
+    needed = memory_needed(located, dtype, slots, context, loaded=shelf.holds(located, dtype), packed=packed)
+    check_memory(needed)
+    there = {located.folder}
+
+    def with_second(run: int) -> Ready:
+        nonlocal needed
+        second: Second | None = readies[run].second
+        if second is not None:
+            loaded = second.located.folder in there or shelf.holds(second.located, dtype)
+            more = memory_needed(second.located, dtype, slots, second.context, loaded=loaded)
+            check_memory(needed + more)
+            needed += more
+            there.add(second.located.folder)
+        return readies[run]
+
+    return each(desk, with_second)
 
 
 def _rows(spec: RunSpec) -> tuple[int, ...]:
@@ -110,15 +135,19 @@ def open_bench(readies: Mapping[int, Ready], dtype: torch.dtype, device: torch.d
     target, rules = _target(shelf.model(shared.located, dtype, device), readies)
     clock = Clock(device)
 
-    def bound(run: int) -> None:
-        if forced := readies[run].chosen.bind(target, Chance()).forced():
+    def bound(run: int) -> Chosen:
+        found = readies[run]
+        companion = None if found.second is None else companion_of(found.second, target, found.tokenizer, dtype, shelf)
+        chosen = replace(found.chosen, companion=companion)
+        if forced := chosen.bind(target, Chance(chosen.law)).forced():
             raise Unmeasurable("forced_acceptance", f"Acceptance would be forced: {forced}.")
+        return chosen
 
     fitting = each(desk, bound)
     if not fitting:
         return None
     control = Control(target, rules, clock, shared.chosen.law)
-    bench = Bench(target, {run: readies[run].chosen for run in fitting}, rules, clock, desk.wanted, control)
+    bench = Bench(target, fitting, rules, clock, desk.wanted, control)
     if isinstance(target, CompiledTarget):
         target.compile(bench.stretches())
     return bench

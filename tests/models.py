@@ -1,5 +1,6 @@
 """Tiny random targets and a runner of the loop, for every test that needs a model and no language."""
 
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -18,8 +19,9 @@ from transformers import (
 
 from app.domain.spec import Choice, ModelSource, RunSpec, SuiteChoice
 from runners.clock import Clock
-from runners.drafters.base import Params
+from runners.drafters.base import Drafter, Params
 from runners.drafters.none import NoDrafter
+from runners.engine.companion import Companion
 from runners.engine.dice import Chance
 from runners.engine.draft import Batch, Draft
 from runners.engine.loop import Loop
@@ -64,6 +66,7 @@ def tiny_model(name: str) -> Any:
     """A random float32 model of a family, the same one every time."""
     torch.manual_seed(1)
     model = FAMILIES[name]()
+    model.family = name
     with torch.no_grad():
         for weights in model.parameters():
             if weights.ndim == 1:
@@ -91,7 +94,43 @@ def example_params(name: str) -> dict[str, Any]:
     if name in EXAMPLES:
         return EXAMPLES[name]
     schema = drafters()[name].Params.model_json_schema()
-    return {field: schema["properties"][field].get("minimum", 1) for field in schema.get("required", [])}
+    return {field: _least(schema["properties"][field]) for field in schema.get("required", [])}
+
+
+def _least(node: dict[str, Any]) -> Any:
+    return "package:tiny" if node.get("type") == "string" else node.get("minimum", 1)
+
+
+def companion_of(target: Target) -> Companion:
+    """A second model beside a target: near enough to be kept sometimes, and not always."""
+    if isinstance(target, ChainTarget):
+        return Companion(ChainTarget(target.early_after, target.early_after))
+    if isinstance(target, ToyTarget):
+        return Companion(ShallowToy(slots=target.slots, context=target.context + 32))
+    model = tiny_model(target.model.family)
+    with torch.no_grad():
+        for weights in model.parameters():
+            weights.add_(torch.randn(weights.shape) * weights.std() * 0.1)
+    return Companion(TransformersTarget(model, slots=target.slots, context=target.context + 32, eos=frozenset()))
+
+
+class ShallowToy(ToyTarget):
+    """The toy without its last layer."""
+
+    def early(self, batch: Batch, tokens: torch.Tensor, depth: int, exit_layer: int) -> tuple[torch.Tensor, None]:
+        return super().early(batch, tokens, depth, exit_layer - 1)
+
+    def verify(self, batch: Batch, draft: Draft) -> torch.Tensor:
+        rows = [[ids[-1], *tokens] for ids, tokens in zip(batch.ids, draft.tokens.tolist(), strict=True)]
+        return torch.stack([self.early(batch, torch.tensor([row[depth] for row in rows]), depth, self.layers)[0] for depth in range(len(rows[0]))], 1)
+
+
+def made_of(name: str, target: Target, chance: Chance) -> Drafter:
+    """Any drafter by its name, with example parameters."""
+    found = drafters()[name]
+    params = found.Params.model_validate(example_params(name))
+    beside: dict[str, Any] = {"companion": companion_of(target)} if found.wants(params) else {}
+    return found(params, target, chance, **beside)
 
 
 # Verification rules: the greedy one, and the sampling one in its limit and at a temperature.
@@ -117,6 +156,8 @@ def spec(
 
 def loop_of(target: Target, asked: RunSpec, rules: StopRules) -> Loop:
     chosen = choose(asked)
+    if chosen.wants is not None:
+        chosen = replace(chosen, companion=companion_of(target))
     chance = Chance(chosen.law)
     return Loop(target, chosen.bind(target, chance), chosen.control(), chosen.verifier, rules, Clock(target.device), chance=chance)
 
@@ -165,6 +206,7 @@ class ChainTarget(Target):
         super().__init__(slots)
         self.layers, self.vocabulary, self.context, self.eos = 2, len(after), 4096, frozenset()
         self.device = torch.device("cpu")
+        self.early_after = early_after
         self._logits, self._early = after.log(), early_after.log()
 
     def _prefill(self, slot: int, ids: Any) -> None:

@@ -17,6 +17,7 @@ def disagreements(fact: PreflightFact, spec: RunSpec, offer: Offer, *, private: 
         yield "target", f"the run asks for {wanted}, this is {fact.target}"
     if spec.model.revision is not None and fact.revision != spec.model.revision:
         yield "revision", f"the run asks for {spec.model.revision}, this is {fact.revision}"
+    yield from _of_the_drafter(fact, spec)
     if spec.compile and fact.compiled is None:
         yield "compiled", "the run asks for compiled forwards, and this tells of none"
     if fact.compiled is not None and not spec.compile:
@@ -27,6 +28,19 @@ def disagreements(fact: PreflightFact, spec: RunSpec, offer: Offer, *, private: 
     if fact.suite_private != private:
         state = "private" if private else "public"
         yield "suite_private", f"the suite {spec.suite.id} is {state}"
+
+
+def _of_the_drafter(fact: PreflightFact, spec: RunSpec) -> Iterator[Wrong]:
+    """A drafter that is asked for by the name of a model (SOURCE:NAME) must have run with that one. A folder has no name of its own."""
+    asked = spec.drafter.params.get("model")
+    if not isinstance(asked, str):
+        return
+    source, _, name = asked.partition(":")
+    wanted = {"package": asked, "hub": name.partition("@")[0]}.get(source)
+    if fact.drafter_checkpoint is None:
+        yield "drafter_checkpoint", f"the run asks for {asked} as the drafter's model, and this tells of none"
+    elif wanted is not None and fact.drafter_checkpoint != wanted.partition("#")[0]:
+        yield "drafter_checkpoint", f"the run asks for {wanted} as the drafter's model, this is {fact.drafter_checkpoint}"
 
 
 def _short(*digests: str) -> str:

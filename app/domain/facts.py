@@ -194,7 +194,8 @@ class EnvironmentFact(Value):
 
 class PreflightFact(Value):
     """What the runner found before the first trial; the half of the passport that only it can know. `timed_controller`: draft lengths follow times
-    that are measured as it goes, so that repeats of a prompt count differently. `suite_private`: no answer is told, only its digest."""
+    that are measured as it goes, so that repeats of a prompt count differently. `suite_private`: no answer is told, only its digest. A drafter with
+    a model of its own names it (`drafter_checkpoint`) and its tokenizer: without that, its acceptance could not be read."""
 
     kind: Literal["preflight"] = "preflight"
     target: Short
@@ -207,6 +208,10 @@ class PreflightFact(Value):
     tokenizer: TokenizerIdentity
     drafter_tokenizer: TokenizerIdentity | None
     drafter_checkpoint: Short | None = None
+    drafter_revision: Short | None = None
+    drafter_weights_digest: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] | None = None
+    drafter_dtype: Short | None = None
+    drafter_quantisation: Short | None = None
     drafter_memory: Literal["request", "process"]
     timed_controller: bool = False
     lossless: bool
@@ -223,6 +228,14 @@ class PreflightFact(Value):
     batched_verification: Literal["observed", "declared", "unknown", "not batched"]
     engine_version: Short
     compiled: Compilation | None = None
+
+    @model_validator(mode="after")
+    def _names_the_drafters_tokenizer(self) -> Self:
+        if self.drafter_checkpoint is not None and self.drafter_tokenizer is None:
+            raise ValueError(
+                "drafter_tokenizer is missing: a drafter with a model of its own has a tokenizer, and acceptance says nothing without it"
+            )
+        return self
 
 
 class WarmupFact(Value):

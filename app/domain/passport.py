@@ -25,6 +25,10 @@ class Passport(Value):
     parallel_layout: str
     drafter: Choice
     drafter_checkpoint: str | None
+    drafter_revision: str | None = None
+    drafter_weights_digest: str | None = None
+    drafter_dtype: str | None = None
+    drafter_quantisation: str | None = None
     drafter_memory: str
     controller: Choice
     language: Language

@@ -14,22 +14,33 @@ from app.reports.report import Difference
 Axis = Literal["language", "drafter", "load", "controller", "model", "nothing"]
 Scope = Literal["all", "tokens", "speed"]
 
+# A model that the drafter brings along; it is run in the target's dtype.
+_DRAFTER_MODEL = ("drafter_checkpoint", "drafter_revision", "drafter_weights_digest", "drafter_dtype", "drafter_quantisation")
 # Fields that may differ because the axis does. The answers' language is an outcome, so it follows any axis.
 _FOLLOWS: dict[Axis, frozenset[str]] = {
     "language": frozenset({"language", "suite_digest"}),
-    "drafter": frozenset(
-        {"drafter", "drafter_checkpoint", "drafter_memory", "drafter_tokenizer", "shared_cache", "batched_verification", "controller"}
-    ),
+    "drafter": frozenset({"drafter", *_DRAFTER_MODEL, "drafter_memory", "drafter_tokenizer", "shared_cache", "batched_verification", "controller"}),
     "load": frozenset({"load"}),
     "controller": frozenset({"controller"}),
     "model": frozenset(
-        {"target", "revision", "weights_digest", "dtype", "quantisation", "chat_template_digest", "context_length", "cache_dtype", "thinking"}
+        {
+            "target",
+            "revision",
+            "weights_digest",
+            "dtype",
+            "quantisation",
+            "drafter_dtype",
+            "chat_template_digest",
+            "context_length",
+            "cache_dtype",
+            "thinking",
+        }
     ),
     "nothing": frozenset(),
 }
 _AXES: tuple[tuple[Axis, frozenset[str]], ...] = (
     ("language", frozenset({"language"})),
-    ("drafter", frozenset({"drafter", "drafter_checkpoint"})),
+    ("drafter", frozenset({"drafter", *_DRAFTER_MODEL} - {"drafter_dtype"})),
     ("controller", frozenset({"controller"})),
     ("load", frozenset({"load"})),
     ("model", frozenset({"target", "weights_digest", "dtype", "quantisation"})),
@@ -43,7 +54,7 @@ _ALL = [
     "quantisation",
     "parallel_layout",
     "drafter",
-    "drafter_checkpoint",
+    *_DRAFTER_MODEL,
     "drafter_memory",
     "controller",
     "language",

@@ -29,6 +29,18 @@ def _bench(record: RunRecord, frames: Frames) -> Iterator[Sentence]:
         yield plain("Verification is not one batched forward here, so no speed-up can be expected.")
     if seen is not None and seen.shared_cache == "not shared":
         yield plain("Draft and verification do not share a KV cache.")
+    if seen is not None and seen.drafter_tokenizer is not None and seen.drafter_tokenizer.fingerprint != seen.tokenizer.fingerprint:
+        yield plain(
+            "The drafter's tokenizer is another (%(own)s) than the target's (%(target)s): drafts are translated, and every count is of the target's "
+            "tokens.",
+            own=seen.drafter_tokenizer.short,
+            target=seen.tokenizer.short,
+        )
+    if seen is not None and seen.drafter_memory == "process":
+        yield plain(
+            "The drafter remembers earlier answers: what it drafts for a prompt depends on those before it, so these counts belong to this order of "
+            "prompts. Every trial begins with an empty memory."
+        )
 
 
 def _counts(record: RunRecord, frames: Frames, found: Sequence[Losslessness]) -> Iterator[Sentence]:

@@ -89,7 +89,8 @@ def full(report: Report, locale: str) -> list[tuple[str, list[Row]]]:
         (word("What"), [
             row("target", p.target), row("revision", p.revision), row("weights", p.weights_digest, True), row("dtype", p.dtype),
             row("quantisation", p.quantisation or word("none")), row("parallel layout", p.parallel_layout), row("drafter", part(p.drafter)),
-            row("drafter checkpoint", p.drafter_checkpoint or word("none of its own")), row("drafter memory", p.drafter_memory),
+            row("drafter checkpoint", p.drafter_checkpoint or word("none of its own")), *_drafter_model(p, locale),
+            row("drafter memory", p.drafter_memory),
             row("draft length", part(p.controller)),
             row("verification", f"{part(p.verifier)}, " + (word("lossless") if p.lossless else word("lossy"))),
         ]),
@@ -112,6 +113,17 @@ def full(report: Report, locale: str) -> list[tuple[str, list[Row]]]:
             row("hardware", p.hardware), row("hardware digest", p.hardware_digest, True),
         ]),
         (word("Definition"), [row("definitions of figures", p.definition), row("interval level", number("share", 0.95, locale=locale).value)]),
+    ]  # fmt: skip
+
+
+def _drafter_model(p: Passport, locale: str) -> list[Row]:
+    """What tells the drafter's own model, where it has one."""
+    if p.drafter_checkpoint is None:
+        return []
+    row = partial(_row, locale=locale)
+    return [
+        row("drafter revision", p.drafter_revision), row("drafter weights", p.drafter_weights_digest, True), row("drafter dtype", p.drafter_dtype),
+        row("drafter quantisation", p.drafter_quantisation or gettext("none", locale)),
     ]  # fmt: skip
 
 

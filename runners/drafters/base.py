@@ -2,16 +2,19 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict
 from torch import Tensor
 
+from app.domain.spec import ModelSource
+from runners.engine.companion import Companion
 from runners.engine.dice import Chance
 from runners.engine.draft import Batch, Draft
 from runners.engine.target import Stretch, Target
 from runners.engine.tree import Look
 
+Memory = Literal["request", "process"]
 # Asked after each drafted token with its slot and the drafter's own probability of it: whether to draft another behind it.
 More = Callable[[int, float], bool]
 
@@ -25,16 +28,16 @@ class UnfitDrafter(ValueError):
 
 
 class Drafter(ABC):
-    """`memory` says whether anything outlives a request; `needs` names what the loop must supply beyond tokens; `always_drafts` says that a
-    proposal is never empty while there is room, so that a run without any draft is a failure and not a fact; `shares_cache` says that the draft
-    reads the target's own keys and values; `knows_confidence` that it asks `more`, with a probability of its own for each token; `branches` that it
-    says what stands behind any path, not only its own (`behind`); `trees` that its proposals branch."""
+    """`memory` says whether anything outlives a request, where no parameter decides it; `needs` names what the loop must supply beyond tokens;
+    `always_drafts` says that a proposal is never empty while there is room, so that a run without any draft is a failure and not a fact;
+    `shares_cache` says that the draft reads the target's own keys and values; `knows_confidence` that it asks `more`, with a probability of its own
+    for each token; `branches` that it says what stands behind any path, not only its own (`behind`); `trees` that its proposals branch."""
 
     name: ClassVar[str]
     summary: ClassVar[str]
     Params: ClassVar[type[BaseModel]] = Params
     needs: ClassVar[frozenset[str]] = frozenset()
-    memory: ClassVar[Literal["request", "process"]] = "request"
+    memory: ClassVar[Memory] = "request"
     always_drafts: ClassVar[bool] = False
     shares_cache: ClassVar[bool] = False
     knows_confidence: ClassVar[bool] = False
@@ -46,6 +49,22 @@ class Drafter(ABC):
         self.params = params
         self.target = target
         self.chance = chance or Chance()
+        self.companion: Companion | None = None
+
+    @classmethod
+    def wants(cls, _: Any) -> ModelSource | None:
+        """The model that it drafts with beside the target, if any. It is loaded in pre-flight and handed over as the argument `companion`."""
+        return None
+
+    @classmethod
+    def crosses(cls, _: Any) -> bool:
+        """Whether that model may have another tokenizer than the target."""
+        return False
+
+    @classmethod
+    def remembers(cls, params: Any) -> Memory:
+        """`memory` under these parameters."""
+        return cls.source(params).memory
 
     @classmethod
     def source(cls, params: BaseModel) -> type["Drafter"]:

@@ -15,11 +15,13 @@ from runners.engine.tree import Look
 
 @dataclass
 class Passes:
-    """Layer passes of one slot's sequence: layers × positions executed, apart by what they were for."""
+    """Layer passes of one slot's sequence: layers × positions executed, apart by what they were for. `foreign`: another model drafts, whose layers
+    are not the target's and are not counted."""
 
     prefill: int = 0
     draft: int = 0
     verify: int = 0
+    foreign: bool = False
 
 
 @dataclass(frozen=True, order=True)

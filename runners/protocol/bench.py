@@ -11,6 +11,7 @@ from runners.controllers.base import Controller
 from runners.controllers.constant import Constant, ConstantParams
 from runners.drafters.base import Drafter, Params
 from runners.drafters.none import NoDrafter
+from runners.engine.companion import Companion
 from runners.engine.dice import Chance
 from runners.engine.loop import Counters, Loop
 from runners.engine.sequence import Request, Sequence
@@ -89,6 +90,16 @@ class Bench:
     def _speculation(self, chosen: Chosen) -> Speculation:
         drafter, controller = chosen.bind(self.target, self.chance), chosen.control()
         return Speculation(drafter, controller, self._loop(drafter, controller))
+
+    def beside(self, seat: Seat) -> Companion | None:
+        """The second model that an arm decodes with."""
+        return self.loop(seat).drafter.companion
+
+    def idle_bytes(self, seat: Seat) -> int:
+        """Memory of second models that other arms brought along and this one does not use."""
+        own, others = self.beside(seat), [each for run in self.arms if run != seat and (each := self.beside(run)) is not None]
+        weights = {each.key: each.weight_bytes for each in others if own is None or each.key != own.key}
+        return sum(weights.values()) + sum(each.cache_bytes for each in others)
 
     def stretches(self) -> set[Stretch]:
         """The passes through the target that its arms make in every round."""

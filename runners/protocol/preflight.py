@@ -20,20 +20,14 @@ from runners.environment import half_type
 from runners.models.allowlist import tokenizer_names
 from runners.models.load import Located, cache_entry_bytes, context_of, weights_bytes
 from runners.parts import Chosen
+from runners.protocol.second_model import Second
+from runners.protocol.unmeasurable import Unmeasurable
 from runners.workloads.language import verify_prompts
 from runners.workloads.suite import Prompt
 from runners.workloads.tokenizers import matches
 
 # Seconds over which the requests of one trial may arrive.
 LONGEST_ARRIVALS = 1800
-
-
-class Unmeasurable(ValueError):
-    """The run cannot be measured as it is asked for. `code` is a word for a program."""
-
-    def __init__(self, code: str, sentence: str) -> None:
-        super().__init__(sentence)
-        self.code = code
 
 
 def check_scope(spec: RunSpec) -> None:
@@ -106,12 +100,16 @@ def context_needed(spec: RunSpec, requests: Many[Request], longest_draft: int, l
     return needed
 
 
-def check_memory(located: Located, dtype: torch.dtype, slots: int, context: int, *, loaded: bool, packed: int = 0) -> None:
-    """Weights as they lie on disk and once more in the wanted type, unless they are `loaded`, and keys and values of every slot, must be free;
-    so must the weights in the wanted type `packed` times more, once for each shape that they are compiled for."""
+def memory_needed(located: Located, dtype: torch.dtype, slots: int, context: int, *, loaded: bool, packed: int = 0) -> float:
+    """Bytes of the weights as they lie on disk and once more in the wanted type, unless they are `loaded`, and of keys and values of every slot; and
+    of the weights in the wanted type `packed` times more, once for each shape that they are compiled for."""
     weights = 0 if loaded else weights_bytes(located)
     copies = packed * weights_bytes(located) * dtype.itemsize / 4
-    needed = weights * (1 + 1.5 * dtype.itemsize / 4) + copies + slots * context * cache_entry_bytes(located, dtype)
+    return weights * (1 + 1.5 * dtype.itemsize / 4) + copies + slots * context * cache_entry_bytes(located, dtype)
+
+
+def check_memory(needed: float) -> None:
+    """Refuses what does not fit into the memory that is free."""
     free = psutil.virtual_memory().available
     if needed > free:
         raise Unmeasurable("out_of_memory", f"The run needs about {needed / 2**30:.1f} GiB of memory; {free / 2**30:.1f} GiB are free.")
@@ -137,23 +135,31 @@ class Ready:
     requests: list[Request]
     dtype: torch.dtype
     context: int
+    second: Second | None = None
 
     @property
     def prompts(self) -> tuple[Prompt, ...]:
         return self.suite.prompts
 
     def fact(self, layers: int, engine_version: str, compiled: Compilation | None = None) -> PreflightFact:
+        second, dtype = self.second, str(self.dtype).removeprefix("torch.")
+        own = None if second is None else second.located
         template = self.tokenizer.chat_template if self.spec.chat_template == "model" else None
         return PreflightFact(
             target=self.located.name,
             revision=self.located.revision,
             weights_digest=self.located.weights_digest,
-            dtype=str(self.dtype).removeprefix("torch."),
+            dtype=dtype,
             quantisation=self.located.quantisation,
             layers=layers,
             tokenizer=self.identity,
-            drafter_tokenizer=None,
-            drafter_memory=self.chosen.source.memory,
+            drafter_tokenizer=None if second is None else second.identity,
+            drafter_checkpoint=None if own is None else own.name,
+            drafter_revision=None if own is None else own.revision,
+            drafter_weights_digest=None if own is None else own.weights_digest,
+            drafter_dtype=None if own is None else dtype,
+            drafter_quantisation=None if own is None else own.quantisation,
+            drafter_memory=self.chosen.memory,
             timed_controller=self.chosen.control().timed,
             lossless=self.chosen.verifier.lossless,
             chat_template_digest=hashlib.sha256(template.encode()).hexdigest() if template else None,
@@ -162,8 +168,8 @@ class Ready:
             suite_private=self.suite.private,
             profiles=dict(Counter(prompt.profile for prompt in self.prompts)),
             context_length=context_of(self.located),
-            cache_dtype=str(self.dtype).removeprefix("torch."),
-            shared_cache="observed" if self.chosen.source.shares_cache else "no draft cache",
+            cache_dtype=dtype,
+            shared_cache="observed" if self.chosen.source.shares_cache else "no draft cache" if second is None else "not shared",
             batched_verification="observed",
             engine_version=engine_version,
             compiled=compiled,

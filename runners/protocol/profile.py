@@ -34,8 +34,9 @@ class Profile:
             yield from self._report(ProgressFact(stage="profile", done=trial, total=trial + 1))
             loops, peaks, seconds, quiet = self._measure()
             for seat, loop in loops.items():
+                work, beside = loop.counters, self.bench.beside(seat)
                 fact = trial_fact(
-                    self.bench.target, arm_of(seat), loop.counters, seconds[seat], "profile", trial, trial, quiet, peak_bytes=peaks[seat]
+                    self.bench.target, arm_of(seat), work, seconds[seat], "profile", trial, trial, quiet, peak_bytes=peaks[seat], beside=beside
                 )
                 for run in self.bench.readers_of(seat):
                     yield run, fact
@@ -57,7 +58,8 @@ class Profile:
                 loop.run(turn, self.concurrency, cancelled=abandoned)
                 clock.settle()
                 if (mark := peak.bytes()) is not None:
-                    marks[seat].append(mark)
+                    # A second model lies in memory while other arms decode, and is not their need.
+                    marks[seat].append(mark - self.bench.idle_bytes(seat))
                 seconds[seat] += clock.now() - began
             self.bench.live()
             if clock.now() > self.seconds:

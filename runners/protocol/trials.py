@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from app.domain.bounds import Arm, Purpose
 from app.domain.facts import AnyFact, ProgressFact, RequestFact, TrialFact
+from runners.engine.companion import Companion
 from runners.engine.loop import Counters
 from runners.engine.sequence import Request
 from runners.engine.target import Target
@@ -130,15 +131,24 @@ class Trials(ABC):
 
     def _trial(self, outcome: Outcome, work: Counters, seconds: float, purpose: Purpose, trial: int, block: int, quiet: Quiet) -> Iterator[Told]:
         """The trial of an arm, of which `outcome` is any."""
-        fact = trial_fact(self.bench.target, outcome.arm, work, seconds, purpose, trial, block, quiet)
+        fact = trial_fact(self.bench.target, outcome.arm, work, seconds, purpose, trial, block, quiet, beside=self.bench.beside(outcome.seat))
         for run in self.bench.readers_of(outcome.seat):
             yield run, fact
 
 
 def trial_fact(
-    target: Target, arm: Arm, work: Counters, seconds: float, purpose: Purpose, trial: int, block: int, quiet: Quiet, peak_bytes: int | None = None
+    target: Target,
+    arm: Arm,
+    work: Counters,
+    seconds: float,
+    purpose: Purpose,
+    trial: int,
+    block: int,
+    quiet: Quiet,
+    peak_bytes: int | None = None,
+    beside: Companion | None = None,
 ) -> TrialFact:
-    """What a trial of any purpose says of itself."""
+    """What a trial of any purpose says of itself. Weights and cache of a second model that the arm decodes with, `beside`, are counted in."""
     return TrialFact(
         arm=arm,
         purpose=purpose,
@@ -154,9 +164,13 @@ def trial_fact(
         contended=quiet.contended,
         clock_mhz=quiet.clock_mhz,
         peak_bytes=peak_bytes,
-        weight_bytes=target.weight_bytes,
-        cache_bytes=target.cache_bytes,
+        weight_bytes=_sum(target.weight_bytes, 0 if beside is None else beside.weight_bytes),
+        cache_bytes=_sum(target.cache_bytes, 0 if beside is None else beside.cache_bytes),
     )
+
+
+def _sum(own: int | None, more: int) -> int | None:
+    return None if own is None else own + more
 
 
 def place_of(order: Many[Seat], run: int, seat: Seat) -> int:

@@ -24,7 +24,7 @@ from runners.verifiers.base import NoParams, Verifier
 from runners.verifiers.block import Block
 from runners.verifiers.rejection import ImpossibleDraft, Rejection
 from tests.chance import law_of
-from tests.models import ChainTarget, example_params, rolled
+from tests.models import ChainTarget, made_of, rolled
 
 DEPTH = 2
 # Target's and drafter's law behind token 0; behind token x both are rolled by x places.
@@ -97,13 +97,13 @@ def drawn_error(case: str, law: Law, verifier: Verifier, more: Any = None, draft
 
 def error_of_drafter(name: str, case: str, law: Law, verifier: Verifier, more: Any = None) -> float:
     """The same for a drafter by its name, behind a text that repeats itself."""
-    target, found = chain(case), drafters()[name]
+    target = chain(case)
     after, batch = plain_law(target, law), Batch((0,), ([4, 3, 4, 3],))
     target.prefill(0, batch.ids[0])
 
     def play(dice: Dice) -> tuple[int, ...]:
         chance = Chance(law, dice)
-        drafter = found(found.Params.model_validate(example_params(name)), target, chance)
+        drafter = made_of(name, target, chance)
         drafter.begin(0, batch.ids[0])
         return one_step(target, drafter, verifier, chance, more, batch)
 
