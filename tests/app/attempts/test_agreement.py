@@ -20,3 +20,21 @@ def test_what_was_compiled_is_what_was_asked() -> None:
     for asked, fact, wrong in ((True, factories.preflight_fact(), True), (False, compiled, True), (True, compiled, False)):
         found = dict(disagreements(fact, factories.run_spec(compile=asked), factories.offer()))
         assert ("compiled" in found) is wrong
+
+
+def test_the_drafters_model_is_the_one_that_was_asked() -> None:
+    """Catches acceptance of another drafter, or of none, under the name of this one."""
+    other = factories.preflight_fact().tokenizer
+    for asked, told, wrong in (
+        ("package:llm-small", "package:llm-small", False),
+        ("package:llm-small", "package:llm-other", True),
+        ("package:llm-small", None, True),
+        ("hub:org/a@" + "a" * 40, "org/a", False),
+        ("hub:org/a@" + "a" * 40, "org/b", True),
+        ("path:/models/a#a.gguf", "a", False),
+        ("path:/models/a", None, True),
+    ):
+        spec = factories.run_spec(drafter={"name": "draft-model", "params": {"model": asked}})
+        fact = factories.preflight_fact(drafter_checkpoint=told, drafter_tokenizer=other)
+        assert ("drafter_checkpoint" in dict(disagreements(fact, spec, factories.offer()))) is wrong, (asked, told)
+    assert "drafter_checkpoint" not in dict(disagreements(factories.preflight_fact(), factories.run_spec(), factories.offer()))

@@ -66,3 +66,12 @@ def test_a_number_without_an_interval_states_its_reason(over: dict[str, Any], sa
     """Catches an absent number printed as if it were one."""
     with pytest.raises(ValidationError, match=said):
         Estimate.model_validate(ESTIMATE.model_dump() | over)
+
+
+def test_a_drafter_with_a_model_of_its_own_names_its_tokenizer() -> None:
+    """Catches acceptance of a second model under the target's tokenizer, for want of its own."""
+    with pytest.raises(ValidationError, match="drafter_tokenizer is missing"):
+        preflight_fact(drafter_checkpoint="org/small", drafter_tokenizer=None)
+    named = preflight_fact(drafter_checkpoint="org/small", drafter_tokenizer=preflight_fact().tokenizer, drafter_dtype="float32")
+    passport = issue(run_spec(), named, environment_fact(), {}, "0" * 64)
+    assert (passport.drafter_checkpoint, passport.drafter_dtype, passport.tokenizers_agree) == ("org/small", "float32", True)

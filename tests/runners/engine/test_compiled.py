@@ -12,7 +12,8 @@ from runners.engine.loop import Loop
 from runners.engine.stops import StopRules
 from runners.engine.target import Stretch
 from runners.engine.transformers_target import TransformersTarget
-from runners.protocol.preflight import Unmeasurable, check_compiler
+from runners.protocol.preflight import check_compiler
+from runners.protocol.unmeasurable import Unmeasurable
 from tests.models import FAMILIES, by_prompt, counts, loop_of, plain_loop, prompts, spec, tiny_model
 
 LONGEST = 4

@@ -12,8 +12,9 @@ from runners.engine.stops import StopRules
 from runners.parts import choose
 from runners.protocol.bench import Bench
 from runners.protocol.closed import ClosedTrials, halves
-from runners.protocol.preflight import Unmeasurable, check_load
+from runners.protocol.preflight import check_load
 from runners.protocol.trials import Trials
+from runners.protocol.unmeasurable import Unmeasurable
 from runners.workloads.suite import load, select
 from tests.models import prompts, spec, tiny
 

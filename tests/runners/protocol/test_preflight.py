@@ -11,7 +11,8 @@ from app.domain.spec import SuiteChoice
 from app.domain.suite import selection
 from runners.models.load import Located
 from runners.parts import choose
-from runners.protocol.preflight import Ready, Unmeasurable, check_arrivals
+from runners.protocol.preflight import Ready, check_arrivals
+from runners.protocol.unmeasurable import Unmeasurable
 from runners.workloads import suite
 from tests.factories import preflight_fact, run_spec
 from tests.models import spec
