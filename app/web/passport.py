@@ -89,9 +89,9 @@ def full(report: Report, locale: str) -> list[tuple[str, list[Row]]]:
         (word("What"), [
             row("target", p.target), row("revision", p.revision), row("weights", p.weights_digest, True), row("dtype", p.dtype),
             row("quantisation", p.quantisation or word("none")), row("parallel layout", p.parallel_layout), row("drafter", part(p.drafter)),
-            row("drafter checkpoint", p.drafter_checkpoint or word("none of its own")), *_drafter_model(p, locale),
-            row("drafter memory", p.drafter_memory),
+            row("drafter checkpoint", p.drafter_checkpoint or word("none of its own")), row("drafter memory", p.drafter_memory),
             row("draft length", part(p.controller)),
+            *_drafter_model(p, locale),
             row("verification", f"{part(p.verifier)}, " + (word("lossless") if p.lossless else word("lossy"))),
         ]),
         (word("Words"), [
