@@ -98,7 +98,7 @@ class Leasing:
         if last is None:
             return None
         campaign, spec = last
-        near = [queue for queue in queues if labels.campaign_of(queue) == campaign and labels.shares_target(waiting[queue][0], spec)]
+        near = [queue for queue in queues if labels.campaign_of(queue) == campaign and waiting[queue][0].target == spec.target]
         return await self._take(connection, runner, near) if near else None
 
     async def _together(self, connection: AsyncConnection, runner: Row[Any], first: tuple[str, Lease]) -> tuple[Lease, ...]:

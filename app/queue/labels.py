@@ -45,11 +45,6 @@ def bench_of(spec: RunSpec) -> str:
     return spec.model_copy(update={"drafter": PLAIN, "controller": PLAIN}).digest()
 
 
-def shares_target(one: RunSpec, other: RunSpec) -> bool:
-    """Whether the process that has measured one has the other's target in memory."""
-    return one.target == other.target
-
-
 def group_queue(campaign: int, spec: RunSpec) -> str:
     """The queue of those runs of a campaign that share a bench."""
     return f"{GROUP}{campaign}#{_digest(bench_of(spec))}"
