@@ -44,8 +44,10 @@ check: $(STAMP) ## ruff, mypy, import arrows, schema against migrations
 bench: $(STAMP) ## speed against the library's own decoding, on a quiet machine (minutes); writes build/bench.json (ARGS=NAME runs one and writes nothing)
 	$(BIN)/python -m benchmarks $(ARGS)
 
-coverage: $(STAMP) ## coverage of the intervals by simulation over a grid of runs (minutes); writes app/statistics/coverage.json
+coverage: $(STAMP) ## coverage of the intervals and error rates of the gates (minutes); writes the tables in app/statistics
 	$(BIN)/python -m tests.app.statistics.grid
+	$(BIN)/python -m tests.app.statistics.gates
+	$(BIN)/python -m runners.workloads.calibrate --write
 
 reference: $(STAMP) ## writes the tables of figures, commands and routes, app/web/static/docs/reference.md
 	$(BIN)/python -m tests.reference

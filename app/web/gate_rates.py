@@ -1,4 +1,4 @@
-"""How often the gates over texts are wrong: measured on texts that people wrote, and on loops made from them."""
+"""How often the gates are wrong: those over texts on texts that people wrote and on loops made from them, those over a machine by simulation."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -18,8 +18,24 @@ TEXTS: dict[str, str] = {
     "other texts": mark("pages of a tutorial on programming"), "loop after 0%": mark("a loop from the start"),
     "loop after 25%": mark("a loop after a quarter"), "loop after 50%": mark("a loop after half"), "loop after 70%": mark("a loop after 70%"),
     "numbered loop": mark("a loop with numbers counting up"), "answers of a model": mark("answers of a model"),
+    "source code": mark("source code of a standard library"), "source code of tests": mark("unit tests of a standard library"),
 }  # fmt: skip
 OF = both("%(flagged)s of %(n)s text", "%(flagged)s of %(n)s texts")
+OF_SIMULATED = both("%(flagged)s of %(n)s simulation", "%(flagged)s of %(n)s simulations")
+GATES: dict[str, str] = {
+    "disturbed": mark("disturbed"), "warm-up": mark("not steady"), "unstable": mark("unstable"), "not level": mark("bench not level"),
+}  # fmt: skip
+CASES: dict[tuple[str, str], str] = {
+    ("disturbed", "trial"): mark("a trial of %(seconds)s s while others take %(others)s of the cores on average"),
+    ("disturbed", "run"): mark("a run of 3 blocks of such trials, %(seconds)s s each, others take %(others)s: no verdict"),
+    ("warm-up", "level"): mark("a machine of level pace whose steps spread by %(spread)s"),
+    ("warm-up", "slow"): mark("a machine that begins %(slow)s slower and comes round over %(steps)s steps, not taken for warm until within %(near)s"),
+    ("unstable", "use"): mark("requests that arrive at %(use)s of what one slot can serve"),
+    ("not level", "prompts"): mark("%(prompts)s prompts, one request at a time, both places alike"),
+    ("not level", "blocks"): mark("%(blocks)s blocks of trials under load, both places alike"),
+    ("not level", "order"): mark("%(prompts)s prompts, one request at a time, the second place slower by %(effect)s"),
+}
+COUNTED = frozenset({"seconds", "steps", "prompts", "blocks", "slots"})
 COLUMNS = (
     ("degenerate", "ru", mark("repeats itself, Russian")), ("degenerate", "en", mark("repeats itself, English")),
     ("other language", "ru", mark("other language, Russian")), ("other language", "en", mark("other language, English")),
@@ -44,28 +60,61 @@ def caught(locale: str) -> Table:
 
 def _table(wanted: str, locale: str, columns: Sequence[tuple[str, str, str]] = COLUMNS) -> Table:
     rates = [rate for rate in _measured()["rates"] if rate["wanted"] == wanted]
-    kinds = list(dict.fromkeys((rate["texts"], rate["characters"]) for rate in rates))
-    by = {(rate["texts"], rate["characters"], rate["gate"], rate["language"]): rate for rate in rates}
+    kinds = list(dict.fromkeys((rate["texts"], rate["characters"], rate["profile"]) for rate in rates))
+    by = {(rate["texts"], rate["characters"], rate["profile"], rate["gate"], rate["language"]): rate for rate in rates}
     rows: list[tuple[str | Shown, ...]] = [
         (_text(*kind, locale), *[_shown(by.get((*kind, gate, language)), locale) for gate, language, _ in columns]) for kind in kinds
     ]
     return Table((gettext("Texts", locale), *(gettext(title, locale) for _, _, title in columns)), tuple(rows))
 
 
-def _text(texts: str, characters: str, locale: str) -> str:
+def _text(texts: str, characters: str, profile: str | None, locale: str) -> str:
     named = gettext(TEXTS.get(texts, texts), locale)
+    if profile is not None:
+        return gettext("%(texts)s, profile %(profile)s", locale) % {"texts": named, "profile": profile}
     if not characters.isdigit():
         return named
     size = gettext("%(n)s characters each", locale) % {"n": decimal(int(characters), 0, locale)}
     return f"{named}, {size}"
 
 
-def _shown(rate: Mapping[str, Any] | None, locale: str) -> Shown:
+def _shown(rate: Mapping[str, Any] | None, locale: str, of: tuple[str, str] = OF) -> Shown:
     if rate is None:
-        return Shown("absent", why=gettext("not judged: too few letters", locale))
+        return Shown("absent", why=gettext("not judged", locale))
     printed = number("share", rate["flagged"] / rate["n"], rate["low"], rate["high"], locale)
     words = {"flagged": decimal(rate["flagged"], 0, locale), "n": decimal(rate["n"], 0, locale)}
-    return Shown("value", value=printed.value, interval=printed.interval or "", n=ngettext(*OF, rate["n"], locale) % words)
+    return Shown("value", value=printed.value, interval=printed.interval or "", n=ngettext(*of, rate["n"], locale) % words)
+
+
+@cache
+def _simulated() -> Mapping[str, Any]:
+    found: Mapping[str, Any] = json.loads((files("app.statistics") / "gates.json").read_text(encoding="utf-8"))
+    return found
+
+
+def simulated(wanted: str, locale: str) -> Table:
+    """How often a gate over the machine fires where it should on `none` of the simulations, or on `all` of them."""
+    columns = (gettext("Gate", locale), gettext("Simulated", locale), gettext("It fires", locale))
+    rows = [
+        (gettext(GATES[rate["gate"]], locale), _case(rate, locale), _shown(rate, locale, OF_SIMULATED))
+        for rate in _simulated()["rates"]
+        if rate["wanted"] == wanted
+    ]
+    return Table(columns, tuple(rows))
+
+
+def _case(rate: Mapping[str, Any], locale: str) -> str:
+    return gettext(CASES[rate["gate"], rate["case"]], locale) % _words(rate["values"], locale)
+
+
+def _words(values: Mapping[str, float], locale: str) -> dict[str, str]:
+    return {name: decimal(value, 0, locale) if name in COUNTED else number("share", value, locale=locale).value for name, value in values.items()}
+
+
+def noise(locale: str) -> dict[str, str]:
+    """The noise that was simulated, as two runs showed it."""
+    alone, beside = _simulated()["noise"]["alone"], _simulated()["noise"]["beside other work"]
+    return _words({"others": alone["others"], "step": alone["step"], "beside_others": beside["others"], "beside_step": beside["step"]}, locale)
 
 
 def limits(locale: str) -> dict[str, str]:

@@ -2,13 +2,15 @@
 
 import gettext
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from runners.workloads.words import count_letters
 
 LENGTHS = (40, 160, 640, 2560)  # characters
 _PROSE = {".md", ".txt", ".rst"}
+# Of a standard library: what was installed there, and tables that programs wrote.
+_NOT_WRITTEN = {"site-packages", "encodings", "pydoc_data"}
 _CYRILLIC = re.compile(r"[\u0400-\u04ff]")
 
 
@@ -30,8 +32,17 @@ def _cut(text: str, length: int) -> Iterator[str]:
 
 def files(folder: Path) -> list[str]:
     """The Markdown and plain texts under a folder, in the order of their paths."""
-    paths = sorted(path for path in folder.rglob("*") if path.suffix in _PROSE and path.is_file())
-    return [path.read_text(encoding="utf-8", errors="replace") for path in paths]
+    return _read(path for path in folder.rglob("*") if path.suffix in _PROSE and path.is_file())
+
+
+def sources(folder: Path, *, tests: bool) -> list[str]:
+    """The Python files under a folder that are tests, or those that are none, in the order of their paths."""
+    found = ((path, path.relative_to(folder).parts) for path in folder.rglob("*.py") if not _NOT_WRITTEN & set(path.parts))
+    return _read(path for path, parts in found if any("test" in part for part in parts) == tests)
+
+
+def _read(paths: Iterable[Path]) -> list[str]:
+    return [path.read_text(encoding="utf-8", errors="replace") for path in sorted(paths)]
 
 
 def messages(folder: Path, language: str, least: int) -> list[str]:

@@ -21,6 +21,7 @@ _UNITS = {
     "share": mark("share"), "points": mark("percentage points"), "ratio": mark("ratio"), "tokens": mark("tokens"), "seconds": mark("seconds"),
     "tokens_per_second": mark("tokens per second"), "characters_per_second": mark("characters per second"),
     "words_per_second": mark("words per second"), "count": mark("count"), "layer_passes": mark("layer passes"), "characters": mark("characters"),
+    "requests_per_second": mark("requests per second"), "bytes": mark("bytes"),
 }  # fmt: skip
 
 
@@ -78,6 +79,9 @@ async def methodology(request: Request) -> Response:
         wrong=gate_rates.wrong(locale),
         caught=gate_rates.caught(locale),
         limits=gate_rates.limits(locale),
+        machine_wrong=gate_rates.simulated("none", locale),
+        machine_caught=gate_rates.simulated("all", locale),
+        noise=gate_rates.noise(locale),
         loads=loads(locale),
     )
 

@@ -1,6 +1,9 @@
 """What the methodology page tells of the toy and of the gates."""
 
+import pytest
+
 from app.reports.shown import Shown
+from app.reports.translate import gettext
 from app.toy.kept import PRINTED, rows
 from app.toy.table import row_of
 from app.web import gate_rates
@@ -34,8 +37,20 @@ def test_every_rate_has_its_interval_and_n() -> None:
     """Catches a share of wrong refusals without its interval, and a gate that was not judged shown as never wrong."""
     wrong, caught = gate_rates.wrong("en"), gate_rates.caught("en")
     cells = [cell for row in (*wrong.rows, *caught.rows) for cell in row[1:] if isinstance(cell, Shown)]
-    assert len(cells) > 20
+    assert len(cells) > 60
     for cell in cells:
         assert cell.why if cell.state == "absent" else (cell.value and cell.interval and " of " in cell.n)
     short = next(row for row in wrong.rows if "40 characters" in str(row[0]))
     assert [cell.state for cell in short[1:] if isinstance(cell, Shown)] == ["value", "value", "absent", "absent"]
+
+
+@pytest.mark.parametrize("locale", ["en", "ru"])
+def test_every_simulated_rate_is_worded_with_interval_and_n(locale: str) -> None:
+    """Catches a simulated case without words, a rate without interval or n, and one that stands under the wrong heading."""
+    wrong, caught = gate_rates.simulated("none", locale), gate_rates.simulated("all", locale)
+    assert {row[0] for row in wrong.rows} == {row[0] for row in caught.rows} == {gettext(name, locale) for name in gate_rates.GATES.values()}
+    for gate, case, cell in (*wrong.rows, *caught.rows):
+        assert isinstance(cell, Shown)
+        assert all((cell.value, cell.interval, cell.n)), (gate, case)
+        assert "%(" not in str(case)
+    assert all("%" in text for text in gate_rates.noise(locale).values())

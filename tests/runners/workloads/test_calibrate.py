@@ -1,14 +1,17 @@
 """The error rates that pages print belong to the limits in force, and come from text that is what it is called."""
 
+from collections import Counter
 from pathlib import Path
 
-from runners.workloads.calibrate import TARGET, Calibration, honest_rates, loop_rates, rate
+from runners.workloads.calibrate import SUITES, TARGET, Calibration, honest_rates, joined, loop_rates, rate
 from runners.workloads.degenerate import LIMIT, REPEAT, TAIL, is_degenerate
 from runners.workloads.honest import files, messages, pieces
 from runners.workloads.language import MIN_LETTERS
 from runners.workloads.loops import all_of, counting, looping
-from runners.workloads.suite import load
+from runners.workloads.suite import available, load
 
+# Lists of like lines are a limit of the gate that the page names.
+LISTS = {"source code of tests"}
 KEPT = Calibration.model_validate_json(TARGET.read_text(encoding="utf-8"))
 TEXT = "Первый абзац, в нём сорок с лишним букв.\n\n```js\nalert(1);\n\nalert(2);\n```\n\nВторой абзац, в нём тоже сорок букв и немного смысла."
 
@@ -22,12 +25,33 @@ def test_the_kept_rates_belong_to_the_limits_in_force() -> None:
 def test_the_gates_are_calibrated_on_both_languages_and_hold() -> None:
     """Catches a gate that fires on honest text of one language or misses loops; 10 % refuse a figure, so 3 % is the most for honest text."""
     for language in ("ru", "en"):
-        honest = [one for one in KEPT.rates if one.language == language and one.wanted == "none" and one.n >= 500]
+        honest = [one for one in KEPT.rates if one.language == language and one.wanted == "none" and one.n >= 500 and one.texts not in LISTS]
         assert {one.gate for one in honest} == {"degenerate", "other language"}
         assert all(one.high < 0.03 for one in honest)
         loops = [one for one in KEPT.rates if one.language == language and one.wanted == "all"]
         assert len(loops) == 5
         assert all(one.low > 0.98 for one in loops)
+
+
+def test_every_prompt_of_every_suite_was_judged_in_its_profile() -> None:
+    """Catches a suite or a profile, code and tool calling among them, that came after the rates; and a good prompt that a gate flags."""
+    for language in ("ru", "en"):
+        texts = {prompt.text: prompt.profile for suite in available() for prompt in load(suite).prompts if prompt.language == language}
+        for gate in ("degenerate", "other language"):
+            own = {one.profile: one for one in KEPT.rates if (one.texts, one.language, one.gate) == (SUITES, language, gate)}
+            assert {profile: one.n for profile, one in own.items()} == {None: len(texts), **Counter(texts.values())}
+            assert own[None].flagged == 0
+
+
+def test_what_was_not_measured_again_stays_while_the_limits_do() -> None:
+    """Catches rates of folders that are lost because a call had none, and rates that outlive their limits."""
+    now = [rate("degenerate", "x", "ru", "40", [False] * 10, "none")]
+    kept = joined(now, ("new",), KEPT)
+    assert kept.rates == (*now, *KEPT.rates)
+    assert kept.sources == (*KEPT.sources, "new")
+    again = joined([one for one in KEPT.rates if one.texts == SUITES], (), KEPT)
+    assert sorted(map(str, again.rates)) == sorted(map(str, KEPT.rates))
+    assert joined(now, (), KEPT.model_copy(update={"limits": {}})).rates == tuple(now)
 
 
 def test_rates_recount() -> None:
