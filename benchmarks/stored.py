@@ -1,0 +1,58 @@
+"""Runs with many request rows: a few passes sent as a runner sends them, the others copies of them made by the database."""
+
+from typing import Any
+
+import psycopg
+from psycopg import sql
+
+from app.storage.fact_tables import requests, trials
+from benchmarks.service import Service, batches
+from tests import factories
+
+# Passes that are sent; a pass is a trial of each arm, and two of them are a block.
+SENT = 2
+
+
+def measured(service: Service, *, prompts: int, passes: int, **over: Any) -> int:
+    """A finished run of `prompts` × `passes` × 2 headline requests, and of a pass for losslessness; `passes` is even. Without a report."""
+    service.submit(**over)
+    attempt = service.lease()
+    facts = factories.facts(language=over.get("language", "ru"), prompts=prompts, passes=SENT)
+    attempt.finish(attempt.send(0, batches(facts)))
+    for table in (requests, trials):
+        _multiply(service.database, table.name, [column.name for column in table.columns if column.name != "id"], attempt.id, passes // SENT - 1)
+    forget_reports(service)
+    service.database.execute("ANALYZE")
+    return attempt.run
+
+
+def _multiply(database: psycopg.Connection[Any], table: str, columns: list[str], attempt: int, times: int) -> None:
+    """`times` copies of all headline rows of an attempt, as later passes."""
+    later = {"trial": sql.SQL("trial + {} * g").format(SENT), "block": sql.SQL("block + g")}
+    chosen = sql.SQL(", ").join(later.get(name, sql.Identifier(name)) for name in columns)
+    names = sql.SQL(", ").join(map(sql.Identifier, columns))
+    rows = "FROM {table}, generate_series(1, {times}) g WHERE attempt_id = {attempt} AND purpose = 'headline'"
+    copy = f"INSERT INTO {{table}} ({{names}}) SELECT {{chosen}} {rows}"
+    database.execute(sql.SQL(copy).format(table=sql.Identifier(table), names=names, chosen=chosen, times=times, attempt=attempt))
+
+
+# Sums prompt by prompt, the quantiles of latencies and of gaps between deliveries: what a report reduces every row to, without a word of it.
+BARE = (
+    "SELECT arm, prompt, count(*), sum(drafted), sum(verified), sum(accepted), sum(rounds), sum(undrafted), sum(emitted), sum(prefill_tokens),"
+    " sum(output_characters), sum(output_words), sum(last_at - sent_at), sum(last_at - first_at), bool_and(degenerate) FROM requests"
+    " WHERE purpose = 'headline' GROUP BY arm, prompt",
+    "SELECT arm, percentile_cont(ARRAY[0.5, 0.95, 0.99]) WITHIN GROUP (ORDER BY last_at - sent_at),"
+    " percentile_cont(ARRAY[0.5, 0.95, 0.99]) WITHIN GROUP (ORDER BY first_at - sent_at) FROM requests WHERE purpose = 'headline' GROUP BY arm",
+    "SELECT arm, percentile_cont(ARRAY[0.5, 0.95, 0.99]) WITHIN GROUP (ORDER BY later - at) FROM requests,"
+    " unnest(step_end[:cardinality(step_end) - 1], step_end[2:]) AS gap (at, later) WHERE purpose = 'headline' GROUP BY arm",
+)
+
+
+def bare(service: Service) -> None:
+    for query in BARE:
+        service.database.execute(query).fetchall()
+
+
+def forget_reports(service: Service) -> None:
+    """As before the first report was computed."""
+    service.database.execute("DELETE FROM reports")
