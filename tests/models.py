@@ -120,6 +120,9 @@ class ShallowToy(ToyTarget):
     def early(self, batch: Batch, tokens: torch.Tensor, depth: int, exit_layer: int) -> tuple[torch.Tensor, None]:
         return super().early(batch, tokens, depth, exit_layer - 1)
 
+    def early_tree(self, batch: Batch, look: Look, exit_layer: int) -> tuple[torch.Tensor, None]:
+        return super().early_tree(batch, look, exit_layer - 1)
+
     def verify(self, batch: Batch, draft: Draft) -> torch.Tensor:
         rows = [[ids[-1], *tokens] for ids, tokens in zip(batch.ids, draft.tokens.tolist(), strict=True)]
         return torch.stack([self.early(batch, torch.tensor([row[depth] for row in rows]), depth, self.layers)[0] for depth in range(len(rows[0]))], 1)

@@ -13,6 +13,7 @@ from runners.engine.companion import Companion
 from runners.engine.dice import Chance
 from runners.engine.draft import Batch, Draft
 from runners.engine.target import Target
+from runners.engine.tree import Look
 from runners.models.named import source_of
 
 # Tokens that the drafter's cache may lack before a row is fed alone: padding to the longest would write past the other rows' ends.
@@ -52,6 +53,7 @@ class DraftModel(Drafter):
     Params = DraftModelParams
     always_drafts = True
     knows_confidence = True
+    branches = True
     params: DraftModelParams
 
     def __init__(self, params: DraftModelParams, target: Target, chance: Chance | None = None, companion: Companion | None = None) -> None:
@@ -106,6 +108,17 @@ class DraftModel(Drafter):
             translated = (self._translated(batch.ids[r], own[r], drafted[r][: lengths[r]], limits[r]) for r in range(len(batch)))
             return Draft.from_lists(list(translated), self.target.device)
         return Draft.chain(tokens, tuple(lengths), probabilities=None if laws is None else self._spread(laws))
+
+    def behind(self, batch: Batch, look: Look) -> tuple[Tensor, None]:
+        """Of one tokenizer alone: a path of translated tokens has no law. What a tree leaves in the drafter's cache counts as never fed."""
+        assert self._translation is None
+        if int(look.depths.max()) > 0:
+            logits, _ = self._model.early_tree(batch, look, self._model.layers)
+        else:
+            logits = self._catch_up(batch)[:, None]
+            self._known |= {slot: list(ids) for slot, ids in zip(batch.slots, batch.ids, strict=True)}
+        missing = self.target.vocabulary - logits.shape[-1]
+        return (logits[..., : self.target.vocabulary] if missing <= 0 else torch.nn.functional.pad(logits, (0, missing), value=-torch.inf)), None
 
     def _own(self, ids: Sequence[int]) -> list[int]:
         return list(ids) if self._translation is None else self._translation.own(ids)

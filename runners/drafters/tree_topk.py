@@ -9,7 +9,9 @@ from pydantic import BaseModel, Field, ValidationError, model_validator
 from torch import Tensor
 
 from app.discovery import subclasses_of
+from app.domain.spec import ModelSource
 from runners.drafters.base import Drafter, More, Params
+from runners.engine.companion import Companion
 from runners.engine.dice import Chance
 from runners.engine.draft import Batch, Draft, Resume
 from runners.engine.growth import Growth
@@ -75,9 +77,14 @@ class TreeTopk(Drafter):
     trees = True
     params: TreeTopkParams
 
-    def __init__(self, params: TreeTopkParams, target: Target, chance: Chance | None = None) -> None:
+    def __init__(self, params: TreeTopkParams, target: Target, chance: Chance | None = None, companion: Companion | None = None) -> None:
         super().__init__(params, target, chance)
-        self.base = params.drafter()(params.inner(), target, self.chance)
+        beside: dict[str, Any] = {} if companion is None else {"companion": companion}
+        self.base, self.companion = params.drafter()(params.inner(), target, self.chance, **beside), companion
+
+    @classmethod
+    def wants(cls, params: TreeTopkParams) -> ModelSource | None:
+        return params.drafter().wants(params.inner())
 
     @classmethod
     def source(cls, params: BaseModel) -> type[Drafter]:

@@ -11,7 +11,7 @@ from app.domain.tokenizer import TokenizerIdentity
 from runners.engine.companion import Companion
 from runners.engine.families import check_family
 from runners.engine.sequence import Request
-from runners.engine.transformers_target import TransformersTarget
+from runners.engine.transformers_target import MARGIN, TransformersTarget
 from runners.engine.translation import Translation
 from runners.models.allowlist import Allowlist
 from runners.models.load import Located, config_of, context_of, load_tokenizer, locate_model
@@ -70,9 +70,9 @@ def second_of(
     return Second(located, tokenizer, identity, needed, translates)
 
 
-def companion_of(second: Second, target: TransformersTarget, tokenizer: Any, dtype: torch.dtype, shelf: Shelf) -> Companion:
-    """The model, loaded beside the target in the same type."""
+def companion_of(second: Second, target: TransformersTarget, tokenizer: Any, dtype: torch.dtype, shelf: Shelf, columns: int = 0) -> Companion:
+    """The model, loaded beside the target in the same type. A round writes at most `columns` entries behind a text."""
     model = shelf.model(second.located, dtype, target.device).model
-    own = TransformersTarget(model, slots=target.slots, context=second.context, eos=frozenset())
+    own = TransformersTarget(model, slots=target.slots, context=second.context, eos=frozenset(), margin=max(MARGIN, columns))
     translation = Translation(tokenizer, second.tokenizer, (target.vocabulary, own.vocabulary)) if second.translates else None
     return Companion(own, translation, twin=model is target.model, key=f"{second.located.folder}")

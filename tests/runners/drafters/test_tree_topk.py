@@ -14,7 +14,7 @@ from runners.engine.growth import Growth
 from runners.engine.stops import StopRules
 from runners.engine.target import Target
 from runners.parts import UnknownPart, choose
-from tests.models import SAMPLED, by_prompt, counts, loop_of, prompts, spec, tiny
+from tests.models import SAMPLED, by_prompt, counts, loop_of, plain_loop, prompts, spec, tiny
 from tests.runners.engine.test_transformers_target import executions
 
 EXIT = "exit_layer=4"
@@ -30,6 +30,29 @@ def test_one_path_is_the_chain(name: str, rule: dict[str, Any]) -> None:
     chain = by_prompt(loop_of(tiny(name), spec("layerskip", {"exit_layer": 4}, rule=rule, length=4), StopRules(40)).run(prompts(5), 3))
     assert {prompt: counts(s) for prompt, s in tree.items()} == {prompt: counts(s) for prompt, s in chain.items()}
     assert all(s.round_depth == s.round_drafted for s in tree.values())
+
+
+OVER_A_MODEL = {"of": "draft-model", "settings": "model=package:tiny"}
+
+
+@pytest.mark.parametrize("rule", [{}, SAMPLED], ids=["greedy", "sampled"])
+@pytest.mark.parametrize("name", NAMES)
+def test_one_path_over_a_model_is_its_chain(name: str, rule: dict[str, Any]) -> None:
+    """Catches what a tree leaves behind in the drafter's own cache, and a text that is fed to it at another place."""
+    narrow = spec("tree-topk", OVER_A_MODEL | {"nodes": 4, "width": 1}, rule=rule, length=4)
+    tree = by_prompt(loop_of(tiny(name), narrow, StopRules(40)).run(prompts(5), 3))
+    chain = by_prompt(loop_of(tiny(name), spec("draft-model", {"model": "package:tiny"}, rule=rule, length=4), StopRules(40)).run(prompts(5), 3))
+    assert {prompt: counts(s) for prompt, s in tree.items()} == {prompt: counts(s) for prompt, s in chain.items()}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_tree_over_a_model_says_what_plain_says(name: str) -> None:
+    """Catches branches of the drafter's own cache that are taken for the text, past its window too."""
+    plain = by_prompt(plain_loop(tiny(name), StopRules(40)).run(prompts(4), 3))
+    wide = spec("tree-topk", OVER_A_MODEL | {"nodes": 9, "width": 3}, length=4)
+    drafted = by_prompt(loop_of(tiny(name), wide, StopRules(40)).run(prompts(4), 3))
+    assert {prompt: s.output for prompt, s in drafted.items()} == {prompt: s.output for prompt, s in plain.items()}
+    assert sum(s.verified for s in drafted.values()) > 0
 
 
 def begun(name: str, **params: int) -> tuple[Target, TreeTopk, Batch]:
