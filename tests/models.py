@@ -1,6 +1,7 @@
 """Tiny random targets and a runner of the loop, for every test that needs a model and no language."""
 
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import torch
@@ -107,11 +108,18 @@ def companion_of(target: Target) -> Companion:
         return Companion(ChainTarget(target.early_after, target.early_after))
     if isinstance(target, ToyTarget):
         return Companion(ShallowToy(slots=target.slots, context=target.context + 32))
-    model = tiny_model(target.model.family)
+    model = nearly(target.model.family)
+    return Companion(TransformersTarget(model, slots=target.slots, context=target.context + 32, eos=frozenset()))
+
+
+@cache
+def nearly(family: str) -> Any:
+    """The tiny model of a family with a little noise on its weights."""
+    model = tiny_model(family)
     with torch.no_grad():
         for weights in model.parameters():
             weights.add_(torch.randn(weights.shape) * weights.std() * 0.1)
-    return Companion(TransformersTarget(model, slots=target.slots, context=target.context + 32, eos=frozenset()))
+    return model
 
 
 class ShallowToy(ToyTarget):
