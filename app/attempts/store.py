@@ -3,9 +3,8 @@
 import hashlib
 import json
 from collections.abc import Sequence
-from typing import Any
 
-from sqlalchemy import CursorResult, Table, func, select, update
+from sqlalchemy import JSON, BigInteger, CursorResult, Table, Text, cast, func, literal, literal_column, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
@@ -56,10 +55,15 @@ async def add(connection: AsyncConnection, held: Held, number: int, digest: str,
         raise BrokenFacts(f"Batch {number} breaks the rule {rule_of(error)}: a fact repeats or contradicts another one.") from error
 
 
-async def _rows(connection: AsyncConnection, table: Any, held: Held, facts: Sequence[RequestFact | TrialFact]) -> None:
-    if facts:
-        rows = [fact.model_dump(exclude={"kind"}) | {"attempt_id": held.attempt} for fact in facts]
-        await connection.execute(insert(table), rows)
+async def _rows(connection: AsyncConnection, table: Table, held: Held, facts: Sequence[RequestFact | TrialFact]) -> None:
+    """A row a fact, in their order. The database reads them as one JSON text: it takes hundreds of rows as a parameter each many times as long."""
+    if not facts:
+        return
+    names = [name for name in type(facts[0]).model_fields if name != "kind"]
+    body = "[" + ",".join(fact.model_dump_json(exclude={"kind"}) for fact in facts) + "]"
+    told = func.json_populate_recordset(literal_column(f"NULL::{table.name}"), cast(literal(body, Text), JSON)).table_valued(*names)
+    given = select(literal(held.attempt, BigInteger), *(told.c[name] for name in names))
+    await connection.execute(insert(table).from_select(["attempt_id", *names], given))
 
 
 async def _observations(connection: AsyncConnection, held: Held, facts: Sequence[CostFact | DivergenceFact]) -> None:

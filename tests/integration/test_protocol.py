@@ -46,6 +46,25 @@ async def test_facts_come_back_as_they_were_sent(service: Service) -> None:
     assert [line for line in lines if line["kind"] != "finish"] == sent
 
 
+async def test_awkward_facts_come_back_as_they_were_sent(service: Service) -> None:
+    """Catches an absent list that becomes an empty one, a small or long number that loses digits, and a sign that has a meaning to JSON or SQL."""
+    await service.offer()
+    await service.run()
+    attempt = await service.lease()
+    first, last = 1.2345678901234567e-07, 0.30000000000000004
+    sent: list[AnyFact] = [
+        factories.request_fact(prompt='"\\N\t{a,"b"}\n😀\\u0041', sent_at=0.0, first_at=first, last_at=last),
+        factories.request_fact(
+            prompt="ru-02", output_ids=None, output_text=None, round_step=None, parallel=None, planned_at=0.0, repeated_share=None
+        ),
+        factories.request_fact(prompt="ru-03", arm="plain", tokens=1, degenerate=None, answer_language=None, input_tokens=None),
+        factories.trial_fact(load_average=None, steal=1e-300, clock_mhz=None, peak_bytes=2**50),
+    ]
+    assert (await attempt.send(0, sent)).status_code == 200
+    found = [json.loads(line) for line in (await service.get(f"/api/v1/runs/{attempt.run}/facts")).text.splitlines()]
+    assert found == [fact.model_dump(mode="json") for fact in sent]
+
+
 async def test_a_repeated_batch_counts_once(service: Service) -> None:
     """Catches double counting after a lost answer."""
     attempt = await leased(service)
