@@ -168,7 +168,7 @@ async def runner(url: str, place: Place, **finish: str) -> AsyncIterator[None]:
 
 
 async def test_submit_and_wait(place: Place) -> None:
-    """Catches a command whose status or words do not say how the run ended."""
+    """Catches a command whose status or words do not say how the run ended, or that says twice what was asked twice."""
     spec = json.dumps(factories.spec_body(language="en"))
     with place.serving() as (url, _):
         async with runner(url, place):
@@ -177,6 +177,8 @@ async def test_submit_and_wait(place: Place) -> None:
         assert out.splitlines()[1].startswith("run 1: ")
         assert "%(" not in out
         assert httpx.get(f"{url}/api/v1/runs/1").json()["spec"]["language"] == "ru"
+        status, again, error = await asyncio.to_thread(place.run, "wait", "1", "1", BEZMEN_URL=url)
+        assert (status, again) == (0, "".join(f"{line}\n" for line in out.splitlines()[1:])), error
         async with runner(url, place, outcome="failed", code="crashed", reason="The child died."):
             status, _, error = await asyncio.to_thread(place.run, "submit", spec, "--wait", BEZMEN_URL=url)
         assert (status, error.splitlines()[-1]) == (3, "run 2 failed: The child died.")
