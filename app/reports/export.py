@@ -40,13 +40,13 @@ def report_rows(report: Report) -> list[Row]:
 
 
 def to_csv(report: Report) -> str:
-    return _csv(COLUMNS, report_rows(report))
+    return rows_csv(COLUMNS, report_rows(report))
 
 
 def comparison_csv(comparison: Comparison) -> str:
     """The cells of all reports, an empty line, then the contrasts of every pair and what was not contrasted."""
     cells = [row for report in comparison.reports for row in report_rows(report)]
-    return _csv(COLUMNS, cells) + "\r\n" + _csv(CONTRAST_COLUMNS, contrast_rows(comparison))
+    return rows_csv(COLUMNS, cells) + "\r\n" + rows_csv(CONTRAST_COLUMNS, contrast_rows(comparison))
 
 
 def _row(report: Report, cell: Cell) -> Row:
@@ -155,7 +155,8 @@ def _part(part: dict[str, str]) -> str:
     return ";".join(f"{name}={value}" for name, value in part.items())
 
 
-def _csv(columns: Sequence[str], rows: Iterable[Row]) -> str:
+def rows_csv(columns: Sequence[str], rows: Iterable[Row]) -> str:
+    """Rows under their columns; what a row does not have is empty."""
     out = io.StringIO()
     writer = csv.writer(out)
     writer.writerow(columns)

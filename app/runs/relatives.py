@@ -43,8 +43,8 @@ class Relatives(Seen):
         self._database = database
 
     async def twins(self, run: int) -> list[Twin]:
-        """One a language: the newest finished run whose passport differs in nothing that would forbid comparing, else the newest that still waits
-        or is measured."""
+        """One a language: the newest finished run whose passport differs in nothing that would forbid comparing, else the newest that waits, is
+        measured, or has no report yet."""
         async with self._database.transaction() as connection:
             own = await store.passport(connection, self.view, run, analysis())
             if own is None:
@@ -54,9 +54,9 @@ class Relatives(Seen):
         finished: dict[str, Twin] = {}
         coming: dict[str, Twin] = {}
         for row in rows:
-            if row.state != RunState.SUCCEEDED:
+            if row.state != RunState.SUCCEEDED or row.passport is None:
                 coming.setdefault(row.language, Twin(row.id, row.language, finished=False))
-            elif row.passport is not None and _comparable(mine, Passport.model_validate(row.passport)):
+            elif _comparable(mine, Passport.model_validate(row.passport)):
                 finished.setdefault(row.language, Twin(row.id, row.language, finished=True))
         return sorted((coming | finished).values(), key=lambda twin: twin.language)
 

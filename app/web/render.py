@@ -10,6 +10,7 @@ from fastapi.responses import HTMLResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from app.reports import format, translate, words
+from app.reports.figures._points import points_csv
 from app.reports.figures.theme import TEMPLATES
 from app.web.assets import plotly_address, plotly_styles, static
 from app.web.preferences import locale_of, theme_of
@@ -63,6 +64,7 @@ def environment(locale: str) -> Environment:
     found.install_gettext_translations(translate.translations(locale), newstyle=True)  # type: ignore[attr-defined]
     found.globals |= {name: partial(speak, locale=locale) for name, speak in _SPEAKING.items()}
     found.globals |= {"decimal": lambda value: format.decimal(value, 0, locale), "static": static, "htmx_config": HTMX, "locale": locale}
+    found.globals["points_csv"] = points_csv
     return found
 
 

@@ -13,6 +13,8 @@ from app.reports.words import mark as word
 BAR, HAD = "break_even_acceptance", "acceptance_rate"
 _HEIGHT = 300
 _DOT = "circle"
+# Two labels of one line each need so much of the scale between them.
+_CLOSE = 0.09
 
 
 def build(report: Report, locale: str) -> Plot:
@@ -151,12 +153,12 @@ def _labels(report: Report, seen: Economics, accepted: Estimate, locale: str, *,
     assert accepted.point is not None
     aside = {"xanchor": "left" if right else "right", "xshift": 18 if right else -18}
     needed, had = seen.mean.needed, accepted.point
-    close = abs(needed - had) < 0.09
-    up = 10 if had >= needed else -10
-    own = label(
-        safe(gettext("had %(value)s", locale) % {"value": find(report, HAD, locale).value}), seen.mean.drafts, had, yshift=up if close else 0, **aside
-    )
     beyond = gettext("no acceptance would suffice", locale) if needed > 1 else gettext("any acceptance would do", locale)
     said = gettext("needed %(value)s", locale) % {"value": number("share", needed, locale=locale).value} if 0 <= needed <= 1 else beyond
-    bar = label(safe(said), seen.mean.drafts, min(max(needed, 0.0), 1.0), yshift=(-up if close else 0), font={"color": GREY}, **aside)
-    return [own, bar]
+    own = gettext("had %(value)s", locale) % {"value": find(report, HAD, locale).value}
+    places = sorted([(had, own, {}), (min(max(needed, 0.0), 1.0), said, {"font": {"color": GREY}})], key=lambda place: place[0])
+    shifts = [0, 0]
+    if places[1][0] - places[0][0] < _CLOSE:
+        # Away from the nearer edge, so that neither runs over the axis.
+        shifts = [8, 26] if places[1][0] < 0.5 else [-26, -8]
+    return [label(safe(text), seen.mean.drafts, y, yshift=shift, **aside, **more) for (y, text, more), shift in zip(places, shifts, strict=True)]

@@ -104,8 +104,10 @@ def _trace(report: Report, found: Losslessness, rows: Sequence[AnswerRow], y: in
     for row in rows:
         at.setdefault(_place(row) or 0, []).append(row)
     spots = [(x, y + _apart(i, len(here)), row) for x, here in at.items() for i, row in enumerate(here)]
-    look = mark(colour(language), symbol(language), 8) | {"symbol": [shapes[row.judgement] for _, _, row in spots]}
-    look["line"] = {"color": colour(language), "width": 2}
+    sizes = [_size(len(here)) for here in at.values() for _ in here]
+    look = mark(colour(language), symbol(language)) | {"symbol": [shapes[row.judgement] for _, _, row in spots], "size": sizes}
+    # Marks of several sizes are half transparent unless told otherwise.
+    look |= {"line": {"color": colour(language), "width": 1.5}, "opacity": 1}
     hover = [safe(_hover(found, row, locale)) for _, _, row in spots]
     return scatter(x=[x for x, _, _ in spots], y=[y for _, y, _ in spots], mode="markers", marker=look, hovertext=hover)
 
@@ -113,6 +115,11 @@ def _trace(report: Report, found: Losslessness, rows: Sequence[AnswerRow], y: in
 def _apart(i: int, of: int) -> float:
     """Marks of one place beside each other, within the row."""
     return 0.0 if of == 1 else _REACH * (2 * i / (of - 1) - 1)
+
+
+def _size(of: int) -> float:
+    """Small enough that marks of one place are told apart, as far as there is room."""
+    return min(9.0, max(2.0, 24 / of))
 
 
 def _hover(found: Losslessness, row: AnswerRow, locale: str) -> str:

@@ -31,7 +31,10 @@
 
   const paint = (canvas, name) => {
     const plot = read(canvas);
-    return Plotly.react(canvas, plot.data, layout(plot, name), options).then(() => { canvas.dataset.drawn = name; });
+    return Plotly.react(canvas, plot.data, layout(plot, name), options).then(() => {
+      canvas.dataset.drawn = name;
+      canvas.closest("figure")?.querySelector("[data-svg]")?.removeAttribute("hidden");
+    });
   };
   const all = () => [...document.querySelectorAll(".canvas[data-figure]")];
   const repaint = (name = theme()) => { if (window.Plotly) all().forEach((canvas) => paint(canvas, name)); };
@@ -41,6 +44,19 @@
     load(setup()).then(() => document.fonts.ready).then(() => fresh.forEach((canvas) => paint(canvas, theme())));
   };
 
+  // A picture is saved on white paper, as large as it is seen.
+  const save = (button) => {
+    const canvas = button.closest("figure").querySelector(".canvas[data-figure]");
+    const plot = read(canvas);
+    const { width, height } = canvas.getBoundingClientRect();
+    const paper = { ...layout(plot, "light"), paper_bgcolor: "#ffffff", width, height };
+    Plotly.downloadImage({ data: plot.data, layout: paper }, { format: "svg", filename: `bezmen-${button.dataset.svg}`, width, height });
+  };
+
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest?.("[data-svg]");
+    if (button) save(button);
+  });
   document.addEventListener("DOMContentLoaded", start);
   document.addEventListener("htmx:load", start);
   dark.addEventListener("change", () => repaint());
