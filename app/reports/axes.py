@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from app.domain.passport import Passport
 from app.domain.sentence import Sentence, plain
+from app.domain.spec import Sampling
 from app.domain.tokenizer import TokenizerIdentity
 from app.reports.loads import code
 from app.reports.report import Difference
@@ -154,6 +155,14 @@ def _choice(value: Any) -> str:
     return str(value.name) if not value.params else f"{value.name} {json.dumps(value.params, sort_keys=True, ensure_ascii=False)}"
 
 
+def _sampling(value: Sampling) -> str:
+    """`greedy`, or `temperature 0.7, top-k 50, seed 1`: what is not asked for is not said."""
+    if value.temperature == 0:
+        return "greedy"
+    named = (("temperature", value.temperature), ("top-k", value.top_k), ("top-p", value.top_p), ("seed", value.seed))
+    return ", ".join(f"{name} {number}" for name, number in named if number is not None)
+
+
 _SHOWN: dict[str, Callable[[Any], str]] = {
     "drafter": _choice,
     "controller": _choice,
@@ -161,6 +170,7 @@ _SHOWN: dict[str, Callable[[Any], str]] = {
     "tokenizer": lambda value: str(value.short),
     "drafter_tokenizer": lambda value: str(value.short),
     "load": code,
+    "sampling": _sampling,
     "answer_language": lambda value: ", ".join(f"{tag} {share:.0%}" for tag, share in value.items()),
     "profiles": lambda value: ", ".join(f"{name} {n}" for name, n in value.items()),
     "stop": lambda value: ", ".join(map(repr, value)) or "none",

@@ -15,8 +15,10 @@ from babel.numbers import format_decimal
 from app.domain.estimate import Counted, Estimate
 from app.domain.language import base_of
 from app.domain.sentence import Quantity, Sentence
+from app.reports.fields import field_name, field_value
+from app.reports.retold import retell
 from app.reports.translate import cldr, gettext, language_name, ngettext
-from app.reports.words import both
+from app.reports.words import arm_of, both
 
 NO_BREAK = "\u00a0"
 MINUS = "\u2212"
@@ -191,7 +193,7 @@ def say(sentence: Sentence, locale: str = "en") -> str:
     if not sentence.values:
         # A text without placeholders may say "100%".
         return text
-    values = {name: _value(name, value, locale) for name, value in sentence.values.items()}
+    values = {name: _value(name, value, locale) for name, value in sentence.values.items()} | _field(sentence, locale)
     for name, tag in sentence.values.items():
         if name.endswith("language") and isinstance(tag, str):
             values[f"{name}_in"] = _LANGUAGE_IN.get(base_of(tag), f"языке «{values[name]}»")
@@ -206,6 +208,15 @@ _LANGUAGE_IN = {"ru": "русском", "en": "английском", "de": "н�
 _OURS = {"gate"}
 
 
+def _field(sentence: Sentence, locale: str) -> dict[str, str]:
+    """A field of the passport by its name, and what two runs have in it."""
+    field = sentence.values.get("field")
+    if not isinstance(field, str):
+        return {}
+    said = {name: field_value(field, value, locale) for name in ("first", "second") if isinstance(value := sentence.values.get(name), str)}
+    return said | {"field": field_name(field, locale)}
+
+
 def _value(name: str, value: str | int | Quantity, locale: str) -> str:
     if isinstance(value, Quantity):
         return quantity(value, locale)
@@ -213,6 +224,10 @@ def _value(name: str, value: str | int | Quantity, locale: str) -> str:
         return counted(value, name, locale) if name in _NOUNS else decimal(value, 0, locale)
     if name in _OURS:
         return gettext(value, locale)
+    if name == "reason":
+        return retell(value, locale)
+    if name == "arm":
+        return arm_of(value, locale)
     return language_name(value, locale) if name == "language" or name.endswith("_language") else value
 
 

@@ -99,7 +99,7 @@ _PARTS = {
 
 
 # Values of these parts are words of ours; a profile's name is somebody else's and stays as it is.
-_OURS = {"text", "per", "of", "arm"}
+_OURS = {"text", "per", "of", "arm", "over"}
 
 
 def part_of(cell: Figure | Refusal | Absent, locale: str) -> str:

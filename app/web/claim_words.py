@@ -52,4 +52,4 @@ def together(claims: Sequence[Claim], locale: str) -> str:
 def carries(claim: Claim, locale: str) -> str:
     """What the source does say: `SmolLM2 · ru · H200`."""
     said = [claim.target, claim.language, claim.tokenizer, claim.hardware, claim.load]
-    return " · ".join(text for text in said if text) or gettext("nothing of it", locale)
+    return " · ".join(gettext(text, locale) for text in said if text) or gettext("nothing of it", locale)

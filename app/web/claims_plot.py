@@ -46,7 +46,7 @@ def build(found: Landscape, quantity: Quantity, question: str, locale: str) -> P
         locale,
     ) % {}  # fmt: skip
     table = _table(rows, quantity, locale)
-    finding = "; ".join(f"{row.system.name}: " + ", ".join(value(claim, locale) for claim in claims) for row, claims in rows)
+    finding = "; ".join(f"{_name(row, locale)}: " + ", ".join(value(claim, locale) for claim in claims) for row, claims in rows)
     if not rows:
         return Plot(quantity, question, caption, finding, table, empty=gettext("No such figure is on the board.", locale))
     figure, narrow = _figure(rows, quantity, locale)
@@ -59,12 +59,12 @@ def _figure(rows: Sequence[tuple[Row, list[Claim]]], quantity: Quantity, locale:
     ends += [end for found in ours for _, cell in found for end in (cell.pooled.point, cell.pooled.low, cell.pooled.high)]
     ratio = quantity == "speed-up"
     axis = _rough(ratio_axis(ends, locale)) if ratio else share_axis(locale)
-    traces = [made for y, (row, claims) in enumerate(rows) for claim in claims for made in _claimed(claim, y, row.system.name, locale)]
+    traces = [made for y, (row, claims) in enumerate(rows) for claim in claims for made in _claimed(claim, y, _name(row, locale), locale)]
     traces += [_ours(one, cell, y, locale) for y, found in enumerate(ours) for one, cell in found]
     place = {"xref": "paper", "xanchor": "right", "yshift": 17, "font": {"size": 12, "color": GREY}}
     notes = [label(text, 1, y, **place) for y, (_, claims) in enumerate(rows) if (text := together(claims, locale))]
     layout = {
-        "xaxis": axis, "yaxis": row_axis([row.system.name[:24] for row, _ in rows]), "annotations": notes, "height": row_height(len(rows)),
+        "xaxis": axis, "yaxis": row_axis([_name(row, locale)[:24] for row, _ in rows]), "annotations": notes, "height": row_height(len(rows)),
         "shapes": [reference(1.0)] if ratio else [],
     }  # fmt: skip
     return draw(traces, layout, locale), {"xaxis": narrow_ratio_axis(axis)} if ratio else {"xaxis": share_axis(locale, ticks=(0, 0.5, 1))}
@@ -89,10 +89,14 @@ def _cell(one: Measured, quantity: Quantity) -> Figure | None:
     return cell if isinstance(cell, Figure) and cell.pooled.point is not None else None
 
 
+def _name(row: Row, locale: str) -> str:
+    return gettext(row.system.name, locale)
+
+
 def _claimed(claim: Claim, y: int, system: str, locale: str) -> list[dict[str, Any]]:
     """One diamond, or two with a thin line between them for a published range."""
     xs = [claim.value] if claim.upto is None else [claim.value, claim.upto]
-    hover = safe(f"{system}: {claim.figure} {value(claim, locale)}, {gettext(claim.source, locale)}")
+    hover = safe(f"{system}: {gettext(claim.figure, locale)} {value(claim, locale)}, {gettext(claim.source, locale)}")
     look = {"color": GREY, "symbol": DIAMOND, "size": 11, "line": {"width": 2, "color": GREY}}
     line = {"color": GREY, "width": 1, "dash": "dot"}
     return [scatter(x=xs, y=[y] * len(xs), mode="lines+markers", marker=look, line=line, hovertext=[hover] * len(xs))]
@@ -112,8 +116,11 @@ def _table(rows: Sequence[tuple[Row, list[Claim]]], quantity: Quantity, locale: 
     body: list[tuple[str | Shown, ...]] = []
     for row, claims in rows:
         ours = [(one, cell) for one in newest(row.measured) if (cell := _cell(one, quantity)) is not None]
-        body += [(f"{row.system.name}, {one.figure}", f"◇ {value(one, locale)}", together([one], locale) or _nothing(locale)) for one in claims]
-        body += [(f"{row.system.name}, {one.language}, #{one.run}", show(cell, None, locale), gettext("measured here", locale)) for one, cell in ours]
+        name = _name(row, locale)
+        body += [
+            (f"{name}, {gettext(one.figure, locale)}", f"◇ {value(one, locale)}", together([one], locale) or _nothing(locale)) for one in claims
+        ]
+        body += [(f"{name}, {one.language}, #{one.run}", show(cell, None, locale), gettext("measured here", locale)) for one, cell in ours]
     return Table(columns, tuple(body))
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from app.comparisons.schemas import PLOTTED, Asked
+from app.reports.fields import field_name
 from app.reports.figures import along, by_load, fertility, forest, latency, lengths, positions, profiles, spans, throughput
 from app.reports.figures.base import Plot
 from app.reports.format import say
@@ -63,6 +64,7 @@ def view(found: Comparison, what: Asked, locale: str) -> dict[str, Any]:
         "definitions": rows,
         "pairs": tables.pairs_table(found, locale),
         "differences": passport.side_by_side(found, locale),
+        "agreeing": [field_name(name, locale) for name in found.agreeing],
         "passports": [(r, passport.compact(r, locale)) for r in focus],
         "lines": tables.passports(found, locale),
         "plots": [made for name, made in plots if what.shows(name)],

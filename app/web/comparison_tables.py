@@ -7,6 +7,7 @@ from app.domain.passport import Passport
 from app.metrics.catalogue import METRICS
 from app.reports.axes import NAMED_ONLY, canonical
 from app.reports.axes import shown as printed
+from app.reports.fields import field_name, field_value
 from app.reports.figures.base import Table
 from app.reports.format import say
 from app.reports.loads import brief, slug
@@ -134,4 +135,4 @@ def passports(found: Comparison, locale: str) -> list[Line]:
 
 def _line(name: str, kept: Sequence[Passport], locale: str) -> Line:
     differs = len({canonical(passport, name) for passport in kept}) > 1
-    return Line(gettext(name.replace("_", " "), locale), tuple(printed(passport, name) for passport in kept), differs, name in NAMED_ONLY)
+    return Line(field_name(name, locale), tuple(field_value(name, printed(passport, name), locale) for passport in kept), differs, name in NAMED_ONLY)

@@ -7,7 +7,7 @@ from fastapi import Request
 from fastapi.responses import RedirectResponse, Response
 
 from app.access.principal import SAFE, LoginNeeded
-from app.reports.translate import gettext
+from app.reports.retold import retell
 from app.web.preferences import locale_of
 from app.web.render import page
 
@@ -18,8 +18,7 @@ def error_page(request: Request, problem: dict[str, Any]) -> Response:
         return RedirectResponse(login_address(request), status_code=303)
     locale = locale_of(request)
     fields = [(_place(item), str(item.get("detail", ""))) for item in problem.get("errors", [])]
-    title = gettext(str(problem.get("title", "")), locale)
-    detail = gettext(str(problem.get("detail", "")), locale)
+    title, detail = retell(str(problem.get("title", "")), locale), str(problem.get("detail", ""))
     return page(request, "error.html", status=int(problem["status"]), title=title, detail=detail, fields=fields)
 
 

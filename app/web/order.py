@@ -11,6 +11,7 @@ from app.domain.language import standard_tag
 from app.domain.multiply import MOST_RUNS, bodies, size
 from app.domain.spec import COLDEST, PASSES, SEEDS, RunSpec
 from app.reports.format import asked
+from app.reports.retold import retell
 from app.reports.translate import gettext
 from app.reports.words import mark
 from app.runners_registry.schemas import Catalogue
@@ -139,7 +140,7 @@ def read(typed: Mapping[str, str], also: Also, profiles: Sequence[str], catalogu
         try:
             specs.append(RunSpec.model_validate(made))
         except ValidationError as error:
-            errors |= {place(".".join(map(str, item["loc"]))): item["msg"].removeprefix("Value error, ") for item in error.errors()}
+            errors |= {place(".".join(map(str, item["loc"]))): retell(item["msg"].removeprefix("Value error, "), locale) for item in error.errors()}
     return Order(() if errors else tuple(specs), languages, errors)
 
 

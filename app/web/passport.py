@@ -5,6 +5,7 @@ from functools import partial
 
 from app.domain.passport import Passport
 from app.domain.spec import Choice, Load, RunSpec, Sampling
+from app.reports.fields import field_name, field_value
 from app.reports.format import decimal, number, say
 from app.reports.loads import spoken
 from app.reports.report import Comparison, Report
@@ -83,13 +84,17 @@ def full(report: Report, locale: str) -> list[tuple[str, list[Row]]]:
         return []
 
     word, row = partial(gettext, locale=locale), partial(_row, locale=locale)
+
+    def value(field: str) -> str:
+        return field_value(field, str(getattr(p, field)), locale)
+
     profiles = ", ".join(f"{name} {count}" for name, count in p.profiles.items())
     stop = ", ".join(repr(text) for text in p.stop) or word("none")
     return [
         (word("What"), [
             row("target", p.target), row("revision", p.revision), row("weights", p.weights_digest, True), row("dtype", p.dtype),
-            row("quantisation", p.quantisation or word("none")), row("parallel layout", p.parallel_layout), row("drafter", part(p.drafter)),
-            row("drafter checkpoint", p.drafter_checkpoint or word("none of its own")), row("drafter memory", p.drafter_memory),
+            row("quantisation", p.quantisation or word("none")), row("parallel layout", value("parallel_layout")), row("drafter", part(p.drafter)),
+            row("drafter checkpoint", p.drafter_checkpoint or word("none of its own")), row("drafter memory", value("drafter_memory")),
             row("draft length", part(p.controller)),
             *_drafter_model(p, locale),
             row("verification", f"{part(p.verifier)}, " + (word("lossless") if p.lossless else word("lossy"))),
@@ -104,9 +109,10 @@ def full(report: Report, locale: str) -> list[tuple[str, list[Row]]]:
         (word("How"), [
             row("load", load(p.load, locale)), row("sampling", sampling(p.sampling, locale)), row("stop strings", stop),
             row("ignores end of text", word("yes") if p.ignore_eos else word("no")), row("token limit", decimal(p.max_new_tokens, 0, locale)),
-            row("context length", decimal(p.context_length, 0, locale)), row("prefix cache", p.prefix_cache), row("cache dtype", p.cache_dtype),
-            row("cache shared by draft and verification", p.shared_cache),
-            row("verification in one batched forward", p.batched_verification),
+            row("context length", decimal(p.context_length, 0, locale)), row("prefix cache", value("prefix_cache")),
+            row("cache dtype", p.cache_dtype),
+            row("cache shared by draft and verification", value("shared_cache")),
+            row("verification in one batched forward", value("batched_verification")),
         ]),
         (word("Where"), [
             row("engine", f"{p.engine} {p.engine_version}"), row("forwards", word("compiled") if p.compile else word("eager")),
@@ -144,7 +150,12 @@ class Contrasted:
 def side_by_side(comparison: Comparison, locale: str) -> list[Contrasted]:
     """Differing fields; those that forbid first, those that are the question last."""
     rows = [
-        Contrasted(gettext(d.field.replace("_", " "), locale), d.values, d.expected, "" if d.forbids is None else say(d.forbids, locale))
+        Contrasted(
+            field_name(d.field, locale),
+            tuple(field_value(d.field, value, locale) for value in d.values),
+            d.expected,
+            "" if d.forbids is None else say(d.forbids, locale),
+        )
         for d in comparison.differences
     ]
     return sorted(rows, key=lambda row: (not row.forbids, row.expected))

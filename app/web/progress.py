@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from app.domain.status import FINAL, RunState
 from app.reports.format import NO_BREAK, STYLES, decimal, duration
+from app.reports.retold import retell
 from app.reports.translate import gettext
 from app.reports.words import STATES, mark
 from app.runs.schemas import RunSummary
@@ -67,7 +68,7 @@ def _sentence(summary: RunSummary, stage: str, locale: str) -> str:
 
 def _detail(summary: RunSummary, locale: str) -> str:
     if summary.waiting:
-        return gettext(summary.waiting, locale)
+        return retell(summary.waiting, locale)
     found = summary.progress
     if found is None or found.remaining is None:
         return ""

@@ -8,11 +8,14 @@ from typing import Any
 from fastapi import Request
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
 
 from app.reports import format, translate, words
 from app.reports.figures._points import points_csv
 from app.reports.figures.theme import TEMPLATES
+from app.reports.retold import known
 from app.web.assets import plotly_address, plotly_styles, static
+from app.web.events import happened
 from app.web.preferences import locale_of, theme_of
 
 POLICY = "; ".join(
@@ -42,9 +45,18 @@ HTMX = {
         {"code": "[45]..", "swap": False, "error": True},
     ],
 }
-_SPEAKING: dict[str, Callable[..., str]] = {
+
+
+def told(text: str, locale: str) -> str:
+    """A sentence that came finished; marked as English on a page of another language where it is not known in that."""
+    found = known(text, locale)
+    return Markup('<span lang="en">{}</span>').format(text) if found is None else found
+
+
+_SPEAKING: dict[str, Callable[..., Any]] = {
     "say": format.say, "counted": format.counted, "moment": format.moment, "duration": format.duration, "name_of": words.name_of,
     "state_of": words.state_of, "outcome_of": words.outcome_of, "arm_of": words.arm_of, "language_name": translate.language_name,
+    "told": told, "happened": happened,
 }  # fmt: skip
 
 

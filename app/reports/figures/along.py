@@ -34,7 +34,7 @@ Seen = tuple[str, Report, dict[str, Cell]]
 def build(reports: Sequence[Report], locale: str) -> Plot:
     """Of a single run the number of prompts stands below each bucket: late ones are those of long answers alone."""
     question = gettext("Does acceptance hold as the answer goes on?", locale)
-    found: list[Seen] = [(series_name(r, reports), r, cells(r, ID, KEY)) for r in reports]
+    found: list[Seen] = [(series_name(r, reports, locale), r, cells(r, ID, KEY)) for r in reports]
     buckets = sorted({name for _, _, by in found for name in by}, key=_first)
     caption = gettext("Kept ÷ drafted tokens by where in the output a draft begins, with 95 % intervals over prompts.", locale)
     caption += " " + gettext("A dot is hollow where too few prompts got so far for an interval; late places are those of long answers.", locale)

@@ -10,7 +10,7 @@ from typing import Any
 from app.domain.estimate import Cell
 from app.domain.language import base_of
 from app.reports.format import decimal, number, style_of
-from app.reports.loads import code
+from app.reports.loads import brief, spoken
 from app.reports.report import Report
 from app.reports.shown import Shown
 
@@ -63,13 +63,15 @@ def symbol(language: str, *, filled: bool = True) -> str:
     return SHAPES.get(base_of(language), "triangle-up") + ("" if filled else "-open")
 
 
-def series_name(report: Report, among: Sequence[Report]) -> str:
+def series_name(report: Report, among: Sequence[Report], locale: str) -> str:
     """The shortest name that tells the reports of a page apart; language first, since it has the colour."""
     parts = [report.spec.language]
     if len({other.spec.drafter.name for other in among}) > 1 or len(among) == 1:
         parts.append(report.spec.drafter.name)
-    if len({other.spec.load for other in among}) > 1:
-        parts.append(code(report.spec.load) if report.spec.load.rate is not None else f"{report.spec.load.concurrency}")
+    loads = {other.spec.load for other in among}
+    if len(loads) > 1:
+        short = {brief(load, locale) for load in loads}
+        parts.append(brief(report.spec.load, locale) if len(short) == len(loads) else spoken(report.spec.load, locale))
     names = [(other.spec.language, other.spec.drafter.name, other.spec.load) for other in among]
     if names.count((report.spec.language, report.spec.drafter.name, report.spec.load)) > 1:
         parts.append(f"#{report.run}")

@@ -39,7 +39,7 @@ def _panel(reports: Sequence[Report], text: str, per: str, title: str, locale: s
         cell = r.find(ID, text=text, per=per)
         if isinstance(cell, Figure) and cell.pooled.point is not None:
             language = r.spec.language
-            rows.append(Row(series_name(r, reports), cell.pooled, show(cell, r, locale), colour(language), symbol(language)))
+            rows.append(Row(series_name(r, reports, locale), cell.pooled, show(cell, r, locale), colour(language), symbol(language)))
     return Panel(gettext(title, locale), "tokens", rows)
 
 
@@ -49,7 +49,7 @@ def _carried(reports: Sequence[Report], locale: str) -> Panel:
     for r in reports:
         cell = r.find(ROUND)
         if isinstance(cell, Figure) and cell.pooled.point is not None:
-            rows.append(Row(series_name(r, reports), cell.pooled, show(cell, r, locale), colour(r.spec.language), symbol(r.spec.language)))
+            rows.append(Row(series_name(r, reports, locale), cell.pooled, show(cell, r, locale), colour(r.spec.language), symbol(r.spec.language)))
     return Panel(gettext("characters per round", locale), "characters", rows)
 
 
@@ -70,5 +70,5 @@ def _table(reports: Sequence[Report], contrasts: Sequence[Contrast], locale: str
         if quotients:
             row.append(show_contrast(carried, locale) if carried else Shown("absent", why=gettext("no pairs", locale)))
         rows.append(tuple(row))
-    columns = [gettext("Text", locale), *[series_name(r, reports) for r in reports]]
+    columns = [gettext("Text", locale), *[series_name(r, reports, locale) for r in reports]]
     return Table((*columns, gettext("Quotient", locale)) if quotients else tuple(columns), tuple(rows))

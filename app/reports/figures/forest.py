@@ -53,7 +53,7 @@ def build(reports: Sequence[Report], locale: str) -> Plot:
 
 def _row_name(report: Report, among: Sequence[Report], mixed: bool, locale: str) -> str:
     """Headlines of different kinds share a plot only under their names."""
-    name = series_name(report, among)
+    name = series_name(report, among, locale)
     return f"{name} · {speedup_of(report.headline, locale)}" if mixed else name
 
 

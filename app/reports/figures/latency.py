@@ -28,7 +28,7 @@ def build(reports: Sequence[Report], locale: str) -> Plot:
     question = gettext("How long does a request take?", locale)
     caption = gettext("▬ plain, ● or ■ speculative. A quantile describes the requests that were measured, so it has no interval.", locale)
     if len(reports) > 1:
-        caption += missing_series((series_name(r, reports), find(r, r.headline, locale)) for r in reports)
+        caption += missing_series((series_name(r, reports, locale), find(r, r.headline, locale)) for r in reports)
     finding = "; ".join(f"{row[0]}: " + ", ".join(c.value or c.why for c in row[1:] if isinstance(c, Shown)) for row in table.rows)
     if not panels:
         reasons = dict.fromkeys(find(r, "request_latency", locale, arm="plain", quantile="p50").why for r in reports)
@@ -38,7 +38,7 @@ def build(reports: Sequence[Report], locale: str) -> Plot:
 
 def _name(report: Report, reports: Sequence[Report], arm: str, quantile: str, locale: str) -> str:
     said = f"{arm_of(arm, locale)} {quantile}"
-    return said if len(reports) == 1 else f"{series_name(report, reports)} · {said}"
+    return said if len(reports) == 1 else f"{series_name(report, reports, locale)} · {said}"
 
 
 def _panel(reports: Sequence[Report], id: str, title: str, locale: str) -> Panel:

@@ -17,7 +17,7 @@ def build(reports: Sequence[Report], locale: str) -> Plot:
     """Means over the requests that still ran; of a single run also the quartiles of what was drafted."""
     question = gettext("How long were drafts as the answer went on?", locale)
     drawn = [report for report in reports if report.lengths]
-    names = {report.run: _name(report, reports) for report in reports}
+    names = {report.run: _name(report, reports, locale) for report in reports}
     caption, table = _caption(reports, names, locale), _table(reports, names, locale)
     if not drawn:
         return Plot("lengths", question, caption, "", table, empty=" ".join(dict.fromkeys(_why(report, locale).why for report in reports)))
@@ -25,8 +25,8 @@ def build(reports: Sequence[Report], locale: str) -> Plot:
     return Plot("lengths", question, caption, finding, table, *_figure(drawn, names, locale, alone=len(reports) == 1), height=_HEIGHT)
 
 
-def _name(report: Report, reports: Sequence[Report]) -> str:
-    name = series_name(report, reports)
+def _name(report: Report, reports: Sequence[Report], locale: str) -> str:
+    name = series_name(report, reports, locale)
     return f"{name} · {report.spec.controller.name}" if len({_controller(other) for other in reports}) > 1 else name
 
 

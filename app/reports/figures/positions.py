@@ -48,7 +48,7 @@ def build(reports: Sequence[Report], locale: str, definition: str = "at", contra
     """`definition` is `at`, `all` or `given`; anything else is `at`. With contrasts the paired difference stands below the lines."""
     definition = definition if definition in DEFINITIONS else "at"
     id = DEFINITIONS[definition]
-    found = [(series_name(r, reports), r, cells(r, id, "position")) for r in reports]
+    found = [(series_name(r, reports, locale), r, cells(r, id, "position")) for r in reports]
     question, caption = gettext(TITLES[definition], locale), gettext(FORMULAS[definition], locale)
     positions = sorted({int(p) for _, _, by in found for p in by})
     shown = {(r.run, p): show(cell, r, locale) for _, r, by in found for p in positions if (cell := by.get(str(p))) is not None}

@@ -38,7 +38,7 @@ def build(reports: Sequence[Report], locale: str) -> Plot:
     """A row a run. Where there is no middle window there is no mark at all, so that the largest never stands alone."""
     question = gettext("How much faster is which stretch of text?", locale)
     caption = gettext("Windows of 32 tokens or a little more, one request at a time: p5 and p95 (hollow), p50 (filled), and the largest.", locale)
-    rows: list[Row] = [(series_name(r, reports), r, cells(r, ID, "quantile")) for r in reports]
+    rows: list[Row] = [(series_name(r, reports, locale), r, cells(r, ID, "quantile")) for r in reports]
     drawn = [(name, r, by) for name, r, by in rows if _point(by.get("p50")) is not None]
     table, finding = _table(rows, locale), "; ".join(_finding(name, r, by, locale) for name, r, by in rows)
     if len(reports) > 1:

@@ -28,7 +28,7 @@ def build(reports: Sequence[Report], locale: str) -> Plot:
         "▬ plain, ● or ■ speculative. Hollow: an absolute speed has no interval; the speed-up is measured in pairs and has one.", locale
     )
     if len(reports) > 1:
-        caption += missing_series((series_name(r, reports), find(r, r.headline, locale)) for r in reports)
+        caption += missing_series((series_name(r, reports, locale), find(r, r.headline, locale)) for r in reports)
     finding = "; ".join(f"{row[0]}: " + ", ".join(c.value or c.why for c in row[1:] if isinstance(c, Shown)) for row in table.rows)
     if not panels:
         reasons = dict.fromkeys(find(r, ID, locale, arm="speculative", of="characters").why for r in reports)
@@ -38,7 +38,7 @@ def build(reports: Sequence[Report], locale: str) -> Plot:
 
 def _name(report: Report, reports: Sequence[Report], arm: str, locale: str) -> str:
     said = arm_of(arm, locale)
-    return said if len(reports) == 1 else f"{series_name(report, reports)} · {said}"
+    return said if len(reports) == 1 else f"{series_name(report, reports, locale)} · {said}"
 
 
 def _panel(reports: Sequence[Report], of: str, unit: str, title: str, locale: str) -> Panel:

@@ -18,6 +18,7 @@ from app.access.tokens import SCOPES, Token
 from app.access.users import Users, users_service
 from app.errors import AppError, InvalidInput
 from app.reports.format import decimal, moment
+from app.reports.retold import retell
 from app.reports.translate import gettext, ngettext
 from app.reports.words import mark
 from app.web.preferences import locale_of
@@ -144,7 +145,7 @@ async def _done(request: Request, rooms: _Rooms, work: Awaitable[Made | None]) -
     try:
         made = await work
     except AppError as refusal:
-        return await _page(request, rooms, problems=[("", gettext(refusal.detail, locale_of(request)))], status=refusal.status)
+        return await _page(request, rooms, problems=[("", retell(refusal.detail, locale_of(request)))], status=refusal.status)
     return await _page(request, rooms, made=made) if made else RedirectResponse("/access", status_code=303)
 
 

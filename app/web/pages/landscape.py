@@ -14,6 +14,7 @@ from app.claims.service import Claims, claims_service
 from app.errors import AppError
 from app.landscape.schemas import Landscape, Row
 from app.landscape.service import Board, landscape_service
+from app.reports.retold import retell
 from app.reports.translate import gettext
 from app.web import claim_words
 from app.web.claim_form import read, sentence
@@ -66,7 +67,8 @@ async def enter(request: Request, principal: Submitter, board: BoardService, cla
             made = await claims.enter(claim, principal=principal)
             return RedirectResponse(f"/landscape#claim-{made.id}", status_code=303)
         except AppError as refusal:
-            errors = {field: sentence(field) for one in refusal.fields if (field := one.get("pointer", "").lstrip("/"))} or {"": refusal.detail}
+            said = retell(refusal.detail, locale_of(request))
+            errors = {field: sentence(field) for one in refusal.fields if (field := one.get("pointer", "").lstrip("/"))} or {"": said}
     return page(request, "landscape.html", status=422, **view(await board.landscape(), typed, errors, locale_of(request)))
 
 

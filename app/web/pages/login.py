@@ -8,7 +8,7 @@ from fastapi.responses import RedirectResponse, Response
 from app.access.principal import COOKIE, anyone, own_form
 from app.access.users import SESSION_HOURS, Users
 from app.errors import AppError
-from app.reports.translate import gettext
+from app.reports.retold import retell
 from app.settings import Settings
 from app.web.preferences import local_path, locale_of
 from app.web.render import page
@@ -33,7 +33,7 @@ async def login(
     try:
         session = await _users(request).login(name, password, client)
     except AppError as refusal:
-        problems = [("name", gettext(refusal.detail, locale_of(request)))]
+        problems = [("name", retell(refusal.detail, locale_of(request)))]
         context = {"name": name, "next": local_path(next), "problems": problems, "local": _settings(request).loopback}
         found = page(request, "login.html", status=refusal.status, **context)
         found.headers.update(refusal.headers)

@@ -16,6 +16,7 @@ from app.campaigns.forecast import Expected
 from app.domain.catalogue import Part
 from app.domain.spec import RunSpec
 from app.errors import AppError
+from app.reports.retold import retell
 from app.reports.translate import gettext, language_name
 from app.runners_registry.schemas import Catalogue
 from app.runners_registry.service import Registry, registry_service
@@ -81,7 +82,7 @@ async def submit(
             campaign, _ = await campaigns.submit(title, order.specs, principal=principal, idempotency_key=key)
             return RedirectResponse(f"/campaigns/{campaign}", status_code=303)
         except AppError as refusal:
-            errors = _errors(refusal)
+            errors = _errors(refusal, locale)
     took = await expectation(order, catalogue, registry, past)
     return page(request, "submit.html", status=422, **view(catalogue, typed, also, profiles, errors, order, took, locale))
 
@@ -112,10 +113,10 @@ def _typed(form: ImmutableMultiDict[str, Any]) -> tuple[dict[str, str], Also, li
     return texts, Also(tuple(checked("also")), tuple(checked("also_drafter")), concurrencies), checked("profiles")
 
 
-def _errors(refusal: AppError) -> dict[str, str]:
+def _errors(refusal: AppError, locale: str) -> dict[str, str]:
     """A refusal of the service at the field that it names; what it does not place stands at the top."""
-    found = {place(item.get("pointer", "").lstrip("/").replace("/", ".")): item["detail"] for item in refusal.fields}
-    return found or {"": refusal.detail}
+    found = {place(item.get("pointer", "").lstrip("/").replace("/", ".")): retell(item["detail"], locale) for item in refusal.fields}
+    return found or {"": retell(refusal.detail, locale)}
 
 
 def _drafters(catalogue: Catalogue) -> list[Part]:

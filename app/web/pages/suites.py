@@ -14,6 +14,7 @@ from app.domain.prompt import Fault
 from app.domain.suite import SHOWN_FAULTS
 from app.errors import AppError
 from app.reports.format import counted, decimal, say
+from app.reports.retold import retell
 from app.reports.translate import gettext, language_name, ngettext
 from app.reports.words import mark
 from app.runners_registry.service import Registry, registry_service
@@ -59,9 +60,9 @@ async def upload(request: Request, principal: Submitter, suites: Service, runner
             made, _ = await suites.upload(id, content, private=private, principal=principal)
             return RedirectResponse(f"/suites/{made.id}", status_code=303)
         except WrongSuite as wrong:
-            errors = faults(wrong.faults, locale) or [("id" if wrong.fields else "file", wrong.detail)]
+            errors = faults(wrong.faults, locale) or [("id" if wrong.fields else "file", retell(wrong.detail, locale))]
         except AppError as refusal:
-            errors = [("id", refusal.detail)]
+            errors = [("id", retell(refusal.detail, locale))]
     return page(request, "suites.html", status=422, **await view(suites, runners, locale, {"id": id, "private": private}, errors))
 
 
