@@ -28,7 +28,7 @@ class TreeTopkParams(Params):
     ] = "layerskip"
     settings: Annotated[
         str, Field(max_length=1000, title="Parameters of that drafter", description="as name=value, several with commas between them")
-    ] = ""
+    ]
     nodes: Annotated[int, Field(ge=1, le=256, title="Nodes", description="the most tokens of a tree, all of which are verified in one forward")] = 32
     width: Annotated[
         int, Field(ge=1, le=16, title="Width", description="continuations of a path, and paths followed at a time; the draft length is the depth")

@@ -161,3 +161,13 @@ def test_every_node_is_decided_by_one_draw_of_its_own() -> None:
     batch = Batch((0, 1), ([0], [1]))
     accepted = Rejection(NoParams()).verify(batch, draft, target.verify(batch, draft), Chance(law, Noting()))
     assert (asked, accepted.kept, accepted.paths) == ([[3, 1]], [0, 0], [[], []])
+
+
+def test_a_node_that_its_drafter_could_not_draw_is_refused() -> None:
+    """Catches a sibling drawn twice: once it is rejected its law has nothing left of it, and it would be kept always."""
+    target, law = ChainTarget(rolled(CASES["close"][0]), rolled(CASES["close"][1])), Law(1.0)
+    drawn = law.probabilities(torch.zeros((1, 2, 3)))
+    twice = Draft(torch.tensor([[1, 1]]), (2,), probabilities=drawn, tree=Tree(((-1, -1),), ((1, 2),)))
+    batch = Batch((0,), ([START],))
+    with pytest.raises(_branches.ImpossibleBranch):
+        Rejection(NoParams()).verify(batch, twice, target.verify(batch, twice), Chance(law))

@@ -1,5 +1,6 @@
 """A tree over another drafter: the chain as its narrowest case, what goes before the verifier, and what it costs."""
 
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from pydantic import ValidationError
 from runners.drafters.tree_topk import TreeTopk, TreeTopkParams
 from runners.engine.draft import Batch, Draft
 from runners.engine.growth import Growth
+from runners.engine.profiled import ProfiledLoop
 from runners.engine.stops import StopRules
 from runners.engine.target import Target
 from runners.parts import UnknownPart, choose
@@ -175,9 +177,10 @@ def test_a_draft_ends_where_nothing_deeper_could_stay() -> None:
     ("params", "said"),
     [
         ({"of": "layerskp", "settings": EXIT}, "Did you mean layerskip"),
-        ({"of": "ngram"}, "that a tree can grow over"),
-        ({"of": "tree-topk"}, "that a tree can grow over"),
-        ({}, "settings of layerskip: exit_layer: Field required"),
+        ({"of": "ngram", "settings": ""}, "that a tree can grow over"),
+        ({"of": "tree-topk", "settings": ""}, "that a tree can grow over"),
+        ({}, "settings\n +Field required"),
+        ({"settings": ""}, "settings of layerskip: exit_layer: Field required"),
         ({"settings": "exit_layer=four"}, "settings of layerskip: exit_layer"),
         ({"settings": "exit_layer=4, exit_layer=5"}, "each name once"),
         ({"settings": "exit_layer"}, "name=value"),
@@ -206,3 +209,12 @@ def test_what_the_tree_stands_on_speaks_for_it() -> None:
     drafter = TreeTopk(TreeTopkParams(settings="exit_layer=6", nodes=20, width=3), tiny("llama"))
     assert "skips no layer" in (drafter.forced() or "")
     assert [drafter.most(n) for n in (0, 1, 2, 3)] == [0, 3, 12, 20]
+
+
+def test_a_profiled_tree_is_timed_by_its_nodes() -> None:
+    """Catches costs of a tree that stand under its depth, where a chain's would be, and a round that is timed twice for moving its path."""
+    loop = ProfiledLoop.of(loop_of(tiny("gemma3"), spec("tree-topk", {"settings": EXIT, "nodes": 12, "width": 3}, length=3), StopRules(30)))
+    sequence = loop.run(prompts(1), 1)[0]
+    for stage in ("draft", "verify"):
+        timed = {tokens: len(times) for (of, _, tokens), times in loop.times.items() if of == stage}
+        assert timed == Counter(sequence.round_drafted)
