@@ -75,7 +75,10 @@ class Campaigns(Seen):
             return known, False
         for spec in specs:
             await self._registry.check(spec, principal.home)
-        if (counted := twins(specs, [runner.offer for runner in await self._registry.known()])) is not None:
+        runners = await self._registry.known()
+        # The defaults of a runner that is gone for good are nobody's any more.
+        offers = [runner.offer for runner in runners if runner.live] or [runner.offer for runner in runners]
+        if (counted := twins(specs, offers)) is not None:
             raise CountedTwice(counted.sentence)
         together = await self._registry.groups(specs)
         async with self._database.transaction() as connection:
