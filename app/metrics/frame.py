@@ -5,6 +5,8 @@ Counts are float64 so that a count which its source did not give is NaN, never 0
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -30,6 +32,10 @@ ARRIVALS = ("planned_at", "queueing", "last_at")
 NUMBERS = (*COUNTS, *TEXT, *PASSES, *TIMES, *ARRIVALS, "text_tokens")
 
 REQUEST_COLUMNS = ["arm", "purpose", "trial", "order", "prompt", "profile", "parallel", "seed", "requests", "finish", "output_digest", *NUMBERS]
+# What a row takes from its fact as it is, and what is made of it.
+REQUEST_MADE = ("requests", *TIMES, "queueing", "text_tokens")
+SAME = tuple(name for name in REQUEST_COLUMNS if name not in REQUEST_MADE)
+_same = attrgetter(*SAME)
 EVENT_COLUMNS = ["arm", "purpose", "trial", "prompt"]
 # `position`: the place in the output of the first token that a round drafted, from 1; `context`: the tokens before it, prompt included.
 ROUND_COLUMNS = [*EVENT_COLUMNS, "drafted", "depth", "verified", "slots", "position", "context", "rounds"]
@@ -63,6 +69,8 @@ class Frames:
     totals: bool = False
     timed_controller: bool = False
     costs: pd.DataFrame = field(default_factory=_costs)
+    # What app.metrics.once has selected of these frames; a copy of them begins anew.
+    selected: dict[tuple[object, ...], Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
 
 def from_facts(
@@ -76,7 +84,7 @@ def from_facts(
 ) -> Frames:
     """Frames over everything that a run measured; figures select arm, purpose and trial themselves (app.metrics.select)."""
     return Frames(
-        requests=_frame([_request(fact) for fact in requests], REQUEST_COLUMNS, NUMBERS),
+        requests=_requests(requests),
         rounds=_rounds(requests),
         deliveries=_deliveries(requests),
         trials=_frame([_trial(fact) for fact in trials], TRIAL_COLUMNS, ("forwards", *MEMORY)),
@@ -120,27 +128,30 @@ def counts_of_histogram(histogram: Sequence[int], longest_draft: int, *, request
     )
 
 
-def _frame(rows: list[dict[str, Any]], columns: list[str], numbers: Iterable[str]) -> pd.DataFrame:
+def _frame(rows: Sequence[dict[str, Any] | tuple[Any, ...]], columns: list[str], numbers: Iterable[str]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns).astype(dict.fromkeys(numbers, "float64"))
 
 
-def _request(fact: RequestFact) -> dict[str, Any]:
-    same = ("arm", "purpose", "trial", "order", "prompt", "profile", "parallel", "seed", "finish", "output_digest", *COUNTS, *TEXT, *PASSES)
-    row: dict[str, Any] = {name: getattr(fact, name) for name in same} | {"requests": 1}
+def _requests(facts: Sequence[RequestFact]) -> pd.DataFrame:
+    return _frame([_request(fact) for fact in facts], [*SAME, *REQUEST_MADE], NUMBERS)[REQUEST_COLUMNS]
+
+
+def _request(fact: RequestFact) -> tuple[Any, ...]:
+    same = _same(fact)
     if fact.drafted_source == "absent":
-        row["drafted"] = None
+        same = tuple(None if name == "drafted" else value for name, value in zip(SAME, same, strict=True))
     started = fact.sent_at if fact.planned_at is None else fact.planned_at
-    return row | {
+    made = {
+        "requests": 1,
         "seconds": fact.last_at - started,
         "ttft": fact.first_at - started,
         "decode_seconds": fact.last_at - fact.first_at,
         "decode_tokens": fact.emitted - _first_delivery(fact),
-        "planned_at": fact.planned_at,
         "queueing": None if fact.planned_at is None else fact.sent_at - fact.planned_at,
-        "last_at": fact.last_at,
         # The EOS token is emitted and counted, but it carries no text.
         "text_tokens": fact.emitted - (fact.finish == "eos"),
     }
+    return (*same, *(made[name] for name in REQUEST_MADE))
 
 
 def _first_delivery(fact: RequestFact) -> int:
@@ -149,23 +160,33 @@ def _first_delivery(fact: RequestFact) -> int:
 
 
 def _rounds(requests: Sequence[RequestFact]) -> pd.DataFrame:
-    kept = [np.asarray(fact.round_verified, dtype=np.float64) for fact in requests]
-    places = [_places(fact) for fact in requests]
+    places = np.concatenate([*map(_places, requests), np.empty(0)])
+    before = np.asarray([np.nan if fact.input_tokens is None else fact.input_tokens for fact in requests], dtype=np.float64)
+    lengths = _lengths([fact.round_verified for fact in requests])
     columns = {
-        "position": [each + 1 for each in places],
-        "context": [each + (np.nan if fact.input_tokens is None else fact.input_tokens) for each, fact in zip(places, requests, strict=True)],
-        "drafted": [np.asarray(fact.round_drafted, dtype=np.float64) for fact in requests],
-        "slots": [np.asarray(fact.round_slots, dtype=np.float64) for fact in requests],
-        "depth": [np.asarray(fact.round_depth, dtype=np.float64) for fact in requests],
-        "verified": kept,
-        "rounds": [np.ones(len(each)) for each in kept],
+        "position": places + 1,
+        "context": places + np.repeat(before, lengths),
+        "drafted": _flat([fact.round_drafted for fact in requests]),
+        "slots": _flat([fact.round_slots for fact in requests]),
+        "depth": _flat([fact.round_depth for fact in requests]),
+        "verified": _flat([fact.round_verified for fact in requests]),
+        "rounds": np.ones(lengths.sum()),
     }
-    return _long(requests, columns)[ROUND_COLUMNS]
+    return _long(requests, lengths, columns)[ROUND_COLUMNS]
+
+
+def _lengths(lists: Sequence[Sequence[float]]) -> NDArray[np.int64]:
+    return np.asarray([len(each) for each in lists], dtype=np.int64)
+
+
+def _flat(lists: Sequence[Sequence[float]]) -> Array:
+    """One under the other."""
+    return np.fromiter(chain.from_iterable(lists), dtype=np.float64)
 
 
 def _places(fact: RequestFact) -> Array:
     """Tokens that had been delivered before each round `[R]`; NaN where it is not known which steps the rounds were."""
-    if fact.round_step is None:
+    if fact.round_step is None or not fact.rounds:
         return np.full(fact.rounds, np.nan)
     delivered = np.concatenate([[0.0], np.cumsum(fact.step_tokens, dtype=np.float64)])
     found: Array = delivered[np.asarray(fact.round_step, dtype=int)]
@@ -184,22 +205,22 @@ def _rounds_of(counts: Counts) -> list[dict[str, Any]]:
 
 
 def _deliveries(requests: Sequence[RequestFact]) -> pd.DataFrame:
-    ends, tokens = [], []
-    for fact in requests:
-        brought = np.asarray(fact.step_tokens, dtype=np.float64)
-        ends.append(np.asarray(fact.step_end, dtype=np.float64)[brought > 0])
-        tokens.append(brought[brought > 0])
-    return _long(requests, {"gap": [np.diff(each) for each in ends], "tokens": [each[1:] for each in tokens]})[DELIVERY_COLUMNS]
+    """A delivery is a step that brought tokens; the first of a request has no gap before it."""
+    owner = np.repeat(np.arange(len(requests)), _lengths([fact.step_tokens for fact in requests]))
+    ends, tokens = _flat([fact.step_end for fact in requests]), _flat([fact.step_tokens for fact in requests])
+    owner, ends, tokens = owner[tokens > 0], ends[tokens > 0], tokens[tokens > 0]
+    later = np.flatnonzero(owner[1:] == owner[:-1]) + 1
+    lengths = np.bincount(owner[later], minlength=len(requests))
+    return _long(requests, lengths, {"gap": ends[later] - ends[later - 1], "tokens": tokens[later]})[DELIVERY_COLUMNS]
 
 
-def _long(requests: Sequence[RequestFact], columns: dict[str, list[Array]]) -> pd.DataFrame:
-    """A row an event: arrays per request one under the other, what names the request beside them. Rows may be millions, so none is a dict."""
-    lengths = [len(each) for each in next(iter(columns.values()))]
+def _long(requests: Sequence[RequestFact], lengths: NDArray[np.int64], columns: dict[str, Array]) -> pd.DataFrame:
+    """A row an event, what names the request beside it. Rows may be millions, so none is a dict."""
     named = {
         name: np.repeat(np.asarray([getattr(fact, name) for fact in requests], dtype=int if name == "trial" else object), lengths)
         for name in EVENT_COLUMNS
     }
-    return pd.DataFrame(named | {name: np.concatenate([*arrays, np.empty(0)]) for name, arrays in columns.items()})
+    return pd.DataFrame(named | columns)
 
 
 def _trial(fact: TrialFact) -> dict[str, Any]:

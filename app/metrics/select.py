@@ -4,15 +4,18 @@ import pandas as pd
 
 from app.domain.sentence import Sentence, plain
 from app.metrics.frame import Frames
+from app.metrics.once import once
 from app.metrics.terms import DONE, LEAST_SECONDS
 
 
+@once
 def headline(frames: Frames, arm: str) -> pd.DataFrame:
     """All finished headline requests of an arm. A request that ended by an error or was cancelled has no figure of its own."""
     rows = frames.requests
     return rows[(rows["arm"] == arm) & (rows["purpose"] == "headline") & rows["finish"].isin(DONE)]
 
 
+@once
 def counted(frames: Frames, arm: str = "speculative") -> pd.DataFrame:
     """The requests that counts come from: of greedy repeats, which are identical, one trial; of sampled ones all. Where a controller decides by
     measured times repeats differ too and are draws of one and the same prompt, so all count, but for those of disturbed blocks: their times are not
@@ -31,6 +34,7 @@ def counted_trial(rows: pd.DataFrame) -> int:
     return int(sizes.index[sizes == sizes.max()].min())
 
 
+@once
 def counted_rounds(frames: Frames) -> pd.DataFrame:
     """The rounds of the requests that counts come from."""
     keys = counted(frames)[["prompt", "trial"]].drop_duplicates()
@@ -38,12 +42,14 @@ def counted_rounds(frames: Frames) -> pd.DataFrame:
     return rows.merge(keys, on=["prompt", "trial"], how="inner")
 
 
+@once
 def void_blocks(frames: Frames) -> set[int]:
     """Blocks in which a headline trial was contended; nothing timed in them is used."""
     trials = frames.trials
     return set(trials.loc[(trials["purpose"] == "headline") & trials["contended"].astype(bool), "block"])
 
 
+@once
 def timed(frames: Frames, arm: str) -> pd.DataFrame:
     """Finished headline requests of an arm, without void blocks."""
     trials, rows, void = frames.trials, headline(frames, arm), void_blocks(frames)
@@ -53,6 +59,7 @@ def timed(frames: Frames, arm: str) -> pd.DataFrame:
     return rows[~rows["trial"].isin(voided)]
 
 
+@once
 def paired(frames: Frames, first: str = "plain", second: str = "speculative") -> pd.DataFrame:
     """Requests of two arms that ran in the same pass over the same prompt, one row a pair; columns end in the arm's name.
 

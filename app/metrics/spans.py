@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from app.metrics.frame import Frames
+from app.metrics.once import once
 from app.metrics.select import counted_trial, timed
 from app.metrics.terms import ARMS, LEAST_SECONDS
 
@@ -16,6 +17,7 @@ LEAST_TOKENS = 32
 SPAN_COLUMNS = ["prompt", "profile", "first", "last", "speedup"]
 
 
+@once
 def spans(frames: Frames) -> pd.DataFrame:
     """A row a window: output positions `first` … `last` (from 1), and the median seconds of plain for them ÷ those of the speculative arm.
 
@@ -26,7 +28,8 @@ def spans(frames: Frames) -> pd.DataFrame:
     if equal.empty:
         return pd.DataFrame(columns=SPAN_COLUMNS)
     ends = {arm: _ends(frames, equal[equal["arm"] == arm]) for arm in ARMS}
-    found = [row for prompt, own in ends["speculative"].groupby("prompt", sort=True) for row in _of_prompt(str(prompt), own, ends["plain"])]
+    others = {str(prompt): rows for prompt, rows in ends["plain"].groupby("prompt")}
+    found = [row for prompt, own in ends["speculative"].groupby("prompt", sort=True) for row in _of_prompt(str(prompt), own, others[str(prompt)])]
     rows = pd.DataFrame(found, columns=[name for name in SPAN_COLUMNS if name != "profile"])
     profiles = equal.drop_duplicates("prompt")[["prompt", "profile"]]
     return rows.merge(profiles, on="prompt", how="left")[SPAN_COLUMNS]
@@ -59,7 +62,7 @@ def _of_prompt(prompt: str, own: pd.DataFrame, others: pd.DataFrame) -> Iterator
     """Passes repeat the same steps, so a window's seconds are their median in either arm."""
     bounds = _bounds(own[own["trial"] == own["trial"].iloc[0]]["place"].to_numpy())
     for begin, end in bounds:
-        taken, without = _seconds(own, begin, end), _seconds(others[others["prompt"] == prompt], begin, end)
+        taken, without = _seconds(own, begin, end), _seconds(others, begin, end)
         if taken is not None and without is not None:
             yield prompt, int(begin) + 1, int(end), without / taken
 
