@@ -1,0 +1,32 @@
+"""What the benchmarks of the service send and how they reduce it; nothing here is timed."""
+
+import hashlib
+import math
+
+import pytest
+
+from app.attempts.service import parse
+from benchmarks.service import batches
+from benchmarks.timed import over_rounds, quantile
+from tests import factories
+
+
+def test_batches_hold_every_fact_once_and_in_order() -> None:
+    """Catches a lost last batch, after which rates would count facts that nobody sent."""
+    facts = factories.requests(prompts=4, passes=2)
+    bodies = batches(facts, 5)
+    assert [hashlib.sha256(body["facts"].encode()).hexdigest() for body in bodies] == [body["digest"] for body in bodies]
+    assert [fact for body in bodies for fact in parse(body["facts"].encode())] == facts
+
+
+def test_rounds_are_reduced_on_the_log() -> None:
+    """Catches an interval from fewer rounds than give one, and a mean that one slow round carries."""
+    found = over_rounds([1.0, 2.0, 4.0, 1.0, 2.0, 4.0])
+    half = 2.5706 * math.log(2) * math.sqrt(4 / 5 / 6)
+    assert (found.point, found.low, found.high) == pytest.approx((2.0, 2 * math.exp(-half), 2 * math.exp(half)), rel=1e-4)
+    assert over_rounds([1.0, 2.0]).low is None
+
+
+def test_a_quantile_of_a_round() -> None:
+    assert quantile(list(range(101)), 95) == pytest.approx(95)
+    assert quantile([3.0, 1.0, 2.0], 50) == 2.0
