@@ -49,7 +49,7 @@ def propose(target: ChainTarget, shape: dict[str, int], law: Law, dice: Dice, de
 
 
 def drawn_error(case: str, shape: dict[str, int], law: Law | None = None, depth: int = 2) -> float:
-    """How far the law of as many tokens as a step may deliver is from plain's. Drafts are enumerated first, and what becomes of each once for all ways
+    """How far the law of as many tokens as a step may deliver is from plain's. Drafts are enumerated first, what becomes of each once for all ways
     that lead to it."""
     own, early = CASES[case]
     law = law or Law(1.0)
