@@ -132,7 +132,8 @@ async def running(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
             await app.state.access.ensure_own(settings)
         sweeper = Sweeper(database, settings.lease_seconds, settings.run_seconds)
         retention = Retention(database, settings.keep_facts_days)
-        stack.push_async_callback(_end, asyncio.create_task(_again_and_again(retention.sweep, PERIOD_SECONDS)))
+        for work in (retention.sweep, app.state.hooks.prune):
+            stack.push_async_callback(_end, asyncio.create_task(_again_and_again(work, PERIOD_SECONDS)))
         for work in (sweeper.sweep, app.state.users.sweep, app.state.runs.prepare_reports):
             stack.push_async_callback(_end, asyncio.create_task(_again_and_again(work, sweeper.period)))
         stack.push_async_callback(_end, asyncio.create_task(_again_and_again(app.state.courier.work, PAUSE_SECONDS)))
@@ -183,7 +184,7 @@ def _furnish(app: FastAPI, settings: Settings, database: Database, notifications
     app.state.relatives = Relatives(database)
     app.state.comparisons = Comparisons(runs)
     app.state.gates = Gates(runs, app.state.comparisons)
-    app.state.hooks = Hooks(database, settings.webhook_networks)
+    app.state.hooks = Hooks(database, settings.webhook_networks, keep_days=settings.keep_deliveries_days)
     app.state.courier = Courier(database, runs, notifications, settings.webhook_networks, settings.base_url)
     app.state.gauges = Gauges(database, registry)
     app.state.line = Line(database, registry, runs)

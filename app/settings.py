@@ -26,6 +26,22 @@ def _listed(value: Any) -> Any:
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
+def is_loopback(name: str) -> bool:
+    """Whether a host's name or address means the machine itself."""
+    try:
+        return name.lower() == "localhost" or ipaddress.ip_address(name).is_loopback
+    except ValueError:
+        return False
+
+
+def _named(url: str) -> str:
+    """The host of an address; empty where it has none."""
+    try:
+        return urlsplit(url).hostname or ""
+    except ValueError:
+        return ""
+
+
 class Settings(BaseSettings):
     """`database_url` None means that a Postgres of our own is started under `data`. `url` and `token` are what the commands talk to.
 
@@ -50,6 +66,8 @@ class Settings(BaseSettings):
     uploads_per_token: int = Field(default=100, ge=1)
     # Days after which raw facts of ended runs are deleted; reports stay. None keeps them for ever.
     keep_facts_days: int | None = Field(default=None, ge=1)
+    # Days after which ended deliveries of webhooks go out of the log, with their bodies and tries.
+    keep_deliveries_days: int = Field(default=90, ge=1)
     # Names besides those of `host` and `url` under which the service may be called, such as that of its container.
     names: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_listed)] = ()
     # The log, as lines of text or of JSON.
@@ -59,13 +77,8 @@ class Settings(BaseSettings):
 
     @property
     def loopback(self) -> bool:
-        """Whether only this machine can reach the service."""
-        if self.host == "localhost":
-            return True
-        try:
-            return ipaddress.ip_address(self.host).is_loopback
-        except ValueError:
-            return False
+        """Whether only this machine can reach the service: bound to loopback, and with no public address that a proxy of this machine would serve."""
+        return is_loopback(self.host) and (self.url is None or is_loopback(_named(self.url)))
 
     @property
     def embedded(self) -> bool:
@@ -83,7 +96,7 @@ class Settings(BaseSettings):
         """Names under which a browser may call us; any other Host header is an attempt at DNS rebinding."""
         named = {"127.0.0.1", "localhost", "::1", self.host.lower(), *(name.lower() for name in self.names)}
         if self.url:
-            named.add((urlsplit(self.url).hostname or "").lower())
+            named.add(_named(self.url))
         return frozenset(named - {"", "0.0.0.0", "::"})
 
     @property

@@ -14,9 +14,9 @@ Service = Annotated[Gates, Depends(gates_service)]
 
 
 @router.post("/gates")
-async def judge(asked: GateIn, _: Submitter, gates: Service, hooks: Annotated[Hooks, Depends(hooks_service)]) -> GateOut:
+async def judge(asked: GateIn, principal: Submitter, gates: Service, hooks: Annotated[Hooks, Depends(hooks_service)]) -> GateOut:
     """Whether a finished run holds bounds, a verdict, or its place beside a baseline. 409 until it has ended."""
     found = await gates.judge(asked)
     if found.answer != "does not hold" or not asked.to_be_confirmed:
-        await hooks.announce(found)
+        await hooks.announce(found, principal=principal)
     return found

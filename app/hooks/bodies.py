@@ -5,7 +5,7 @@ from typing import Any
 
 from app.domain.estimate import Cell
 from app.domain.status import RunState
-from app.gates.schemas import GateOut
+from app.gates.schemas import Check, GateOut
 from app.reports.format import say
 from app.reports.report import Report
 from app.reports.shown import is_refused
@@ -40,6 +40,20 @@ def of_gate(found: GateOut) -> dict[str, Any]:
         "checks": checks,
         "passport": found.passport.model_dump(mode="json") if found.passport is not None else None,
     }
+
+
+def of_judgement(found: GateOut) -> dict[str, Any]:
+    """The same in few words, for the log of the run."""
+    named = {"baseline": found.baseline, "repeat": found.repeat}
+    checks = [(_bound(check), check.answer) for check in found.checks]
+    return {"answer": found.answer, "checks": checks} | {name: run for name, run in named.items() if run is not None}
+
+
+def _bound(check: Check) -> str:
+    """`speedup_end_to_end profile code ≥ 1.2`"""
+    part = "".join(f" {name} {value}" for name, value in check.part.items())
+    limits = [f" {sign} {limit:g}" for sign, limit in (("≥", check.min), ("≤", check.max)) if limit is not None]
+    return f"{check.figure}{part}{''.join(limits)}{f' {check.wanted}' if check.wanted else ''}"
 
 
 def _estimate(check: Any) -> Any:

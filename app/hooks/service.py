@@ -19,7 +19,9 @@ from app.storage.journal import append
 
 LARGEST = 2**63 - 1
 MOST = 20
-MADE, REMOVED = "webhook made", "webhook removed"
+# Deliveries in one transaction.
+PRUNED = 500
+MADE, REMOVED, JUDGED = "webhook made", "webhook removed", "gate"
 
 
 class NoSuchWebhook(NotFound):
@@ -27,9 +29,10 @@ class NoSuchWebhook(NotFound):
 
 
 class Hooks(Seen):
-    def __init__(self, database: Database, networks: Sequence[Network]) -> None:
+    def __init__(self, database: Database, networks: Sequence[Network], *, keep_days: int) -> None:
         self._database = database
         self._networks = networks
+        self._keep_days = keep_days
 
     async def add(self, asked: WebhookIn, *, principal: Principal) -> WebhookMade:
         """Raises Unreachable for an address that may not be called, TooMany."""
@@ -62,10 +65,19 @@ class Hooks(Seen):
                 raise _missing(webhook)
             return await store.log(connection, webhook, limit)
 
-    async def announce(self, found: GateOut) -> None:
-        """Tells of a gate that has been judged."""
+    async def prune(self) -> None:
+        """Takes deliveries out of the log that ended long ago."""
+        gone = PRUNED
+        while gone == PRUNED:
+            async with self._database.transaction() as connection:
+                gone = await store.prune(connection, self._keep_days, PRUNED)
+
+    async def announce(self, found: GateOut, *, principal: Principal) -> None:
+        """Tells of a gate that has been judged, and writes it down among what happened to its run, where it stays."""
         subject: dict[str, Any] = bodies.of_gate(found)
         async with self._database.transaction() as connection:
+            await store.lock_run(connection, found.run)
+            await append(connection, found.run, JUDGED, principal.name, **bodies.of_judgement(found))
             await outbox.announce(connection, found.run, f"gate.{found.answer.replace(' ', '-')}", subject)
 
 

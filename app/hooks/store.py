@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 from procrastinate.jobs import Status
-from sqlalchemy import func, insert, select, update
+from sqlalchemy import delete, func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.hooks.schemas import DeliveryOut, TryOut, WebhookOut
@@ -70,6 +70,21 @@ async def log(connection: AsyncConnection, webhook: int, limit: int) -> list[Del
         )
         for row in rows
     ]  # fmt: skip
+
+
+async def prune(connection: AsyncConnection, days: int, limit: int) -> int:
+    """Deletes the oldest deliveries that ended longer ago, with their tries; how many. What still waits stays."""
+    old = deliveries.c.ended_at < func.now() - func.make_interval(0, 0, 0, days)
+    found = list(
+        await connection.scalars(select(deliveries.c.id).where(old).order_by(deliveries.c.id).limit(limit).with_for_update(skip_locked=True))
+    )
+    await connection.execute(delete(tries).where(tries.c.delivery_id.in_(found)))
+    await connection.execute(delete(deliveries).where(deliveries.c.id.in_(found)))
+    return len(found)
+
+
+async def lock_run(connection: AsyncConnection, run: int) -> None:
+    await connection.execute(select(runs.c.id).where(runs.c.id == run).with_for_update())
 
 
 async def take(connection: AsyncConnection, worker: int) -> Due | None:

@@ -14,7 +14,11 @@ from app.web.progress import STAGES, about
 KINDS: dict[str, str] = {
     "queued": mark("queued"), "leased": mark("taken by a runner"), "running": mark("first facts arrived"), "progress": mark("progress"),
     "lost": mark("runner lost"), "released": mark("given back by its runner"), "succeeded": mark("finished"), "failed": mark("failed"),
-    "cancelled": mark("cancelled"),
+    "cancelled": mark("cancelled"), "gate": mark("gate judged"),
+}  # fmt: skip
+ANSWERS: dict[str, str] = {
+    "holds": mark("holds"), "does not hold": mark("does not hold"), "could not be measured": mark("could not be measured"),
+    "cannot tell": mark("cannot tell"),
 }  # fmt: skip
 # Said together.
 _TOLD = {"attempt", "of", "done", "total"}
@@ -52,6 +56,11 @@ def _done(body: Mapping[str, Any], locale: str) -> str:
     return gettext("done: %(done)s of %(total)s", locale) % found
 
 
+def _checks(checks: Any, locale: str) -> str:
+    """`acceptance_rate ≤ 0.9: holds; …`; the overall answer is the worst of them."""
+    return "; ".join(f"{asked}: {gettext(ANSWERS.get(answer, answer), locale)}" for asked, answer in checks)
+
+
 _WORDS: dict[str, Callable[[Any, str], str]] = {
     "stage": lambda stage, locale: gettext(STAGES.get(stage, stage), locale),
     "arm": arm_of,
@@ -59,4 +68,8 @@ _WORDS: dict[str, Callable[[Any, str], str]] = {
     "half_width": lambda share, locale: gettext("interval about ± %(share)s", locale) % {"share": about(share, locale)},
     "repeated": lambda n, locale: gettext("blocks measured once more: %(n)s", locale) % {"n": decimal(n, 0, locale)},
     "reason": retell,
+    "answer": lambda answer, locale: gettext(ANSWERS.get(answer, answer), locale),
+    "checks": _checks,
+    "baseline": lambda run, locale: gettext("against run %(run)s", locale) % {"run": run},
+    "repeat": lambda run, locale: gettext("confirmed by run %(run)s", locale) % {"run": run},
 }

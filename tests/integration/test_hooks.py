@@ -209,6 +209,37 @@ async def test_a_gate_is_told_when_it_is_certain(service: Service, receiver: Rec
     assert found["passport"]["language"] == "en"
 
 
+async def test_what_a_gate_said_stays_with_its_run(service: Service, receiver: Receiver) -> None:
+    """Catches an answer that is kept only where a webhook asks for it, or that goes with the log of deliveries; and one that is not yet certain."""
+    run = await service.finished(language="en", acceptance=0.3)
+    bounds = [{"figure": "acceptance_rate", "max": 0.9}, {"figure": "headline", "min": 1.5}]
+    for body in ({"run": run, "verdict": "pays", "to_be_confirmed": True}, {"run": run, "bounds": bounds}):
+        assert (await service.client.post("/api/v1/gates", json=body, headers=service.admin)).status_code == 200
+    said = [event for event in (await service.get(f"/api/v1/runs/{run}/events")).json() if event["kind"] == "gate"]
+    assert [event["body"] for event in said] == [
+        {"answer": "does not hold", "checks": [["acceptance_rate ≤ 0.9", "holds"], ["speedup_end_to_end ≥ 1.5", "does not hold"]]}
+    ]
+    for language, words in (("en", "acceptance_rate ≤ 0.9: holds"), ("ru", "acceptance_rate ≤ 0.9: выполнено")):
+        assert words in (await service.get(f"/runs/{run}", **{"Accept-Language": language})).text
+    assert (await service.sql("SELECT actor FROM events WHERE kind = 'gate'")) == [("admin",)]
+
+
+async def test_ended_deliveries_leave_the_log_after_their_time(service: Service, receiver: Receiver) -> None:
+    """Catches a log that grows for ever, one that forgets too early, a delivery that is dropped while it waits, and tries that stay behind."""
+    receiver.answers = [200, 200, 500]
+    made = await hook(service, receiver)
+    for n in range(1, 4):
+        await service.finished()
+        await settled(service, made["id"], n=n)
+    await service.sql("UPDATE deliveries SET ended_at = ended_at - interval '89 days' WHERE id = 2")
+    await service.app.state.hooks.prune()
+    assert len(await log(service, made["id"])) == 3
+    await service.sql("UPDATE deliveries SET created_at = created_at - interval '91 days', ended_at = ended_at - interval '91 days' WHERE id <> 2")
+    await service.app.state.hooks.prune()
+    assert [(one["id"], one["state"]) for one in await log(service, made["id"])] == [(3, "waiting"), (2, "delivered")]
+    assert await service.sql("SELECT delivery_id FROM delivery_tries ORDER BY 1") == [(2,), (3,)]
+
+
 async def test_a_removed_webhook_hears_nothing(service: Service, receiver: Receiver) -> None:
     """Catches a delivery to somebody who was shut out, waiting ones included, a log that goes with the webhook, and a change nobody is named for."""
     made = await hook(service, receiver)
