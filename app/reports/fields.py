@@ -47,5 +47,5 @@ def field_value(field: str, text: str, locale: str) -> str:
         return gettext(_WORDS[text], locale)
     if field not in _SPOKEN or locale == "en":
         return text
-    said = _WORD.sub(lambda found: gettext(_WORDS[found[0]], locale), text)
+    said = _WORD.sub(lambda found: gettext(_WORDS[found[0]], locale), re.sub(r" (?=burstiness|slots)", ", ", text))
     return re.sub(r"(?<=\d)\.(?=\d)", ",", said).replace("/s", "/с") if locale == "ru" else said

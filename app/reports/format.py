@@ -5,6 +5,7 @@ decides (a ratio of 1, a difference of 0, a share of 0 or 1), since `1.02 to 1.1
 """
 
 import math
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -197,7 +198,8 @@ def say(sentence: Sentence, locale: str = "en") -> str:
     for name, tag in sentence.values.items():
         if name.endswith("language") and isinstance(tag, str):
             values[f"{name}_in"] = _LANGUAGE_IN.get(base_of(tag), f"языке «{values[name]}»")
-    return text % values
+    # A unit that is abbreviated ends the sentence with its own stop.
+    return re.sub(r"(?<=[а-я])\.\.(?!\.)", ".", text % values)
 
 
 # Russian says "на русском", not "на русский".

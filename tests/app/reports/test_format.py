@@ -127,3 +127,9 @@ def test_a_gate_is_named_in_the_readers_language() -> None:
                      run=3, language="ru", drafter="ngram", gate="unknown language")  # fmt: skip
     assert "unknown" in say(sentence)
     assert "unknown" not in say(sentence, "ru")
+
+
+def test_a_unit_with_a_stop_ends_a_sentence_once() -> None:
+    """Catches `0,0 п. п..` where a difference is the last word."""
+    said = say(plain("Only acceptance is contrasted: the difference is %(difference)s.", difference=Quantity(kind="points", value=0.012)), "ru")
+    assert said.endswith("1,2\u00a0п.\u00a0п.")
