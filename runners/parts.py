@@ -113,7 +113,7 @@ def offered() -> dict[str, tuple[Part, ...]]:
         return Part(name=found.name, summary=found.summary, schema=found.Params.model_json_schema(), **more)
 
     return {
-        "drafters": tuple(part(d, memory=d.memory) for d in drafters().values()),
+        "drafters": tuple(part(d, memory=d.memory, always_drafts=d.always_drafts) for d in drafters().values()),
         "controllers": tuple(part(c) for c in controllers().values()),
         "verifiers": tuple(part(v, lossless=v.lossless) for v in verifiers().values()),
     }

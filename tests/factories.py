@@ -8,6 +8,7 @@ the order swaps in the next pass; two passes make a block.
 import hashlib
 import json
 import random
+from collections import Counter
 from typing import Any
 
 from app.domain.catalogue import Offer, OfferedModel, OfferedSuite, Part
@@ -71,7 +72,7 @@ def offer(**over: Any) -> Offer:
         "models": (model,),
         "drafters": (
             Part(name="ngram", summary="Copies what followed the last n tokens.", schema=ngram, memory="request"),
-            Part(name="layerskip", summary="The target without some of its layers.", schema=layerskip, memory="request"),
+            Part(name="layerskip", summary="The target without some of its layers.", schema=layerskip, memory="request", always_drafts=True),
         ),
         "controllers": (Part(name="constant", schema=constant), Part(name="window", schema={"type": "object", "additionalProperties": False})),
         "verifiers": (Part(name="exact", schema={"type": "object", "additionalProperties": False}, lossless=True),),
@@ -308,7 +309,8 @@ def trials(measured: list[RequestFact]) -> list[TrialFact]:
 def facts(**over: Any) -> list[AnyFact]:
     """Everything that one succeeding attempt sends, in order; `over` goes to `requests`. Half precision, hence a pass for losslessness."""
     measured = requests(**over) + requests(**over | {"passes": 1, "purpose": "losslessness"})
-    return [environment_fact(), preflight_fact(), progress_fact(stage="warming", done=0, total=0), warmup_fact(), *measured, *trials(measured)]
+    found = preflight_fact(profiles=dict(Counter(fact.profile for fact in measured if fact.purpose == "losslessness" and fact.arm == "plain")))
+    return [environment_fact(), found, progress_fact(stage="warming", done=0, total=0), warmup_fact(), *measured, *trials(measured)]
 
 
 def record(*, run: int = 1, spec: RunSpec | None = None, state: RunState = RunState.SUCCEEDED, **over: Any) -> RunRecord:

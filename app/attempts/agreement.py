@@ -3,31 +3,70 @@
 from collections.abc import Iterator
 
 from app.domain.catalogue import Offer
-from app.domain.facts import PreflightFact
+from app.domain.facts import AnyFact, PreflightFact, RequestFact
 from app.domain.spec import RunSpec
+from app.domain.tokenizer import fingerprint_said
 
 Wrong = tuple[str, str]
 
 
-def disagreements(fact: PreflightFact, spec: RunSpec, offer: Offer, *, private: bool = False) -> Iterator[Wrong]:
+def disagreements(fact: AnyFact, spec: RunSpec, offer: Offer, *, private: bool = False) -> Iterator[Wrong]:
     """(field, what is wrong with it). A folder has no name of its own and a suite that is not offered no known digest; those are not compared.
     `private` says whether the run's suite is."""
+    if isinstance(fact, PreflightFact):
+        yield from _of_target(fact, spec)
+        yield from _of_tokenizer(fact, spec)
+        yield from _of_suite(fact, spec, offer, private=private)
+    elif isinstance(fact, RequestFact):
+        yield from _of_request(fact, spec)
+
+
+def _of_target(fact: PreflightFact, spec: RunSpec) -> Iterator[Wrong]:
     wanted = {"package": f"package:{spec.model.package}", "hub": spec.model.repository, "path": None}[spec.model.source]
     if wanted is not None and fact.target != wanted:
         yield "target", f"the run asks for {wanted}, this is {fact.target}"
     if spec.model.revision is not None and fact.revision != spec.model.revision:
         yield "revision", f"the run asks for {spec.model.revision}, this is {fact.revision}"
+    if spec.model.dtype not in ("auto", fact.dtype):
+        yield "dtype", f"the run asks for {spec.model.dtype}, this is {fact.dtype}"
     yield from _of_the_drafter(fact, spec)
     if spec.compile and fact.compiled is None:
         yield "compiled", "the run asks for compiled forwards, and this tells of none"
     if fact.compiled is not None and not spec.compile:
         yield "compiled", "the run does not ask for compiled forwards, and this tells of some"
+
+
+def _of_tokenizer(fact: PreflightFact, spec: RunSpec) -> Iterator[Wrong]:
+    """A tokenizer is called by its fingerprint, by the name that the run gives it, or by that of its model."""
+    said = fingerprint_said(spec.tokenizer)
+    if said is not None:
+        agreed = fact.tokenizer.fingerprint.startswith(said)
+    else:
+        agreed = fact.tokenizer.name.lower() in {spec.tokenizer.lower(), fact.target.lower()}
+    if not agreed:
+        yield "tokenizer", f"the run names {spec.tokenizer}, this is {fact.tokenizer.short}"
+
+
+def _of_suite(fact: PreflightFact, spec: RunSpec, offer: Offer, *, private: bool) -> Iterator[Wrong]:
     digests = {suite.digest for suite in offer.suites if suite.id == spec.suite.id}
     if digests and fact.suite_digest not in digests:
         yield "suite_digest", f"the suite {spec.suite.id} that this runner offers is {_short(*digests)}, this is {_short(fact.suite_digest)}"
     if fact.suite_private != private:
         state = "private" if private else "public"
         yield "suite_private", f"the suite {spec.suite.id} is {state}"
+    prompts = sum(fact.profiles.values())
+    if spec.suite.limit is not None and prompts > spec.suite.limit:
+        yield "profiles", f"the run asks for at most {spec.suite.limit} prompts, these are {prompts}"
+    strange = set(fact.profiles) - set(spec.suite.profiles or fact.profiles)
+    if strange:
+        yield "profiles", f"the run does not ask for {', '.join(sorted(strange))}"
+
+
+def _of_request(fact: RequestFact, spec: RunSpec) -> Iterator[Wrong]:
+    if fact.emitted > spec.max_new_tokens:
+        yield "emitted", f"the run asks for at most {spec.max_new_tokens} tokens, these are {fact.emitted}"
+    if fact.arm != "speculative" and fact.rounds:
+        yield "rounds", f"the arm {fact.arm} decodes without drafts, and this tells of {fact.rounds} rounds"
 
 
 def _of_the_drafter(fact: PreflightFact, spec: RunSpec) -> Iterator[Wrong]:

@@ -1,36 +1,73 @@
-"""What a run must have before it may be called a success; a report over less would look like a report."""
+"""What a run must have before it may be called a success; a report over less, or over something else, would look like a report."""
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from app.domain.bounds import Arm
 from app.domain.facts import PreflightFact
-from app.domain.spec import RunSpec
+from app.domain.spec import PASSES, RunSpec
 
 Pass = tuple[str, str, int]
 HALF = ("float16", "bfloat16")
-ARMS = ("plain", "speculative")
+ARMS: tuple[Arm, ...] = ("plain", "speculative")
+# The purposes whose passes are each over all prompts; costs are profiled on some of them.
+WHOLE = ("headline", "losslessness")
 SHOWN = 6
 
 
 @dataclass(frozen=True)
 class Seen:
-    """What has come of one attempt; a pass is (purpose, arm, trial), once of its requests and once of its trial facts."""
+    """What has come of one attempt; a pass is (purpose, arm, trial), once of its requests, with their prompts, and once of its trial facts.
+    `drafted` is D of the speculative headline; `always_drafts` says that its drafter drafts whatever the text."""
 
     environment: bool
     preflight: PreflightFact | None
     warmup: bool
-    requests: frozenset[Pass]
+    requests: Mapping[Pass, frozenset[str]]
     trials: frozenset[Pass]
+    drafted: int
+    always_drafts: bool
 
 
 def lacking(seen: Seen, spec: RunSpec) -> list[str]:
     """What is not there, in words; empty when all is."""
     once = {"an environment fact": seen.environment, "a preflight fact": seen.preflight is not None, "a warmup fact": seen.warmup}
     found = [name for name, there in once.items() if not there]
-    wanted = ["headline"]
+    passes = list(_passes(seen, spec))
+    untold = [f"the trial fact of {purpose} {arm} {trial}" for purpose, arm, trial in sorted(seen.requests.keys() - seen.trials)]
+    found += passes + _some(list(_prompts(seen)), "more passes") + _some(untold, "trial facts more")
+    if seen.always_drafts and not passes and seen.drafted == 0:
+        found.append("a draft: speculation was not active")
+    return found
+
+
+def _passes(seen: Seen, spec: RunSpec) -> Iterator[str]:
+    wanted = {"headline": spec.trials * PASSES}
     if seen.preflight is not None and seen.preflight.dtype in HALF and spec.sampling.temperature == 0:
         # A half-precision run shows whether its rule is lossless in a pass of its own, in float32.
-        wanted.append("losslessness")
-    arms = {(purpose, arm) for purpose, arm, _ in seen.requests}
-    found += [f"{purpose} requests of the {arm} arm" for purpose in wanted for arm in ARMS if (purpose, arm) not in arms]
-    untold = [f"the trial fact of {purpose} {arm} {trial}" for purpose, arm, trial in sorted(seen.requests - seen.trials)]
-    return found + untold[:SHOWN] + ([f"{len(untold) - SHOWN} trial facts more"] if len(untold) > SHOWN else [])
+        wanted["losslessness"] = 1
+    for purpose, least in wanted.items():
+        for arm in ARMS:
+            there = sum((purpose, arm) == key[:2] for key in seen.requests)
+            if not there:
+                yield f"{purpose} requests of the {arm} arm"
+            elif there < least:
+                yield f"{least} {purpose} passes of the {arm} arm ({there} are here)"
+
+
+def _prompts(seen: Seen) -> Iterator[str]:
+    """A pass over fewer prompts, or over others, is paired with none."""
+    if seen.preflight is None:
+        return
+    wanted = sum(seen.preflight.profiles.values())
+    whole = {key: prompts for key, prompts in sorted(seen.requests.items()) if key[0] in WHOLE}
+    every = frozenset[str]().union(*whole.values())
+    for (purpose, arm, trial), prompts in whole.items():
+        if len(prompts) != wanted:
+            yield f"the {wanted} prompts of pre-flight in {purpose} {arm} {trial} ({len(prompts)} are here)"
+        elif prompts != every:
+            yield f"the prompts of the other passes in {purpose} {arm} {trial}"
+
+
+def _some(found: list[str], more: str) -> list[str]:
+    return found[:SHOWN] + ([f"{len(found) - SHOWN} {more}"] if len(found) > SHOWN else [])

@@ -5,6 +5,7 @@ import hashlib
 import hmac
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from itertools import islice
 from typing import Annotated, Any, cast
 
 from fastapi import Request
@@ -16,7 +17,7 @@ from app.attempts import store
 from app.attempts.agreement import disagreements
 from app.attempts.completeness import lacking
 from app.attempts.schemas import BatchIn, BatchOut, BeatOut, FinishIn, StateOut
-from app.domain.facts import AnyFact, FinishFact, PreflightFact, RequestFact
+from app.domain.facts import AnyFact, FinishFact, RequestFact
 from app.domain.status import AttemptState
 from app.domain.withheld import REASON, revealed, withhold
 from app.errors import Conflict, InvalidInput, Unauthenticated, pointer
@@ -27,6 +28,8 @@ from app.runners_registry.service import Registry
 from app.storage.database import Database
 from app.suites.service import Suites
 
+# Faults of one batch that an answer names.
+TOLD = 20
 FACTS: TypeAdapter[list[AnyFact]] = TypeAdapter(Annotated[list[AnyFact], Field(max_length=5000)])
 
 
@@ -112,15 +115,13 @@ class Attempts:
         return BatchOut(counted=True)
 
     async def _require_agreement(self, connection: AsyncConnection, held: leases.Held, facts: Sequence[AnyFact]) -> None:
-        """Raises OtherRun, naming the fields, for a pre-flight of another model or suite than the run's."""
-        named = [(place, fact) for place, fact in enumerate(facts) if isinstance(fact, PreflightFact)]
-        if not named:
-            return
+        """Raises OtherRun, naming the fields, for what is of another model, suite or length than the run's."""
         spec, offer = await store.spec_of(connection, held.run), await self._registry.offer_of(connection, held.runner_id)
         suite, private = await self._suites.of_run(connection, held.run), await self._suites.is_private(connection, held.run)
         if suite is not None:
             offer = offer.model_copy(update={"suites": (suite,)})
-        wrong = [(f"/facts/{place}/{field}", said) for place, fact in named for field, said in disagreements(fact, spec, offer, private=private)]
+        found = ((place, wrong) for place, fact in enumerate(facts) for wrong in disagreements(fact, spec, offer, private=private))
+        wrong = [(f"/facts/{place}/{field}", said) for place, (field, said) in islice(found, TOLD)]
         if wrong:
             fields = [{"pointer": at, "detail": said} for at, said in wrong]
             raise OtherRun("; ".join(f"{at}: {said}" for at, said in wrong) + ".", fields=fields)
@@ -129,7 +130,7 @@ class Attempts:
         """Raises TextRevealed for a word of an answer to a private prompt; it is kept nowhere."""
         told = [f"/facts/{place}/{field}" for place, fact in enumerate(facts) for field in revealed(fact)]
         if told and await self._suites.is_private(connection, held.run):
-            fields = [{"pointer": at, "detail": "not of a private suite"} for at in told[:20]]
+            fields = [{"pointer": at, "detail": "not of a private suite"} for at in told[:TOLD]]
             raise TextRevealed("The suite of this run is private: of answers send digests and counts alone.", fields=fields)
 
     async def _repeated(self, connection: AsyncConnection, held: leases.Held, batch: BatchIn) -> BatchOut:
@@ -183,11 +184,12 @@ class Attempts:
                 f"Attempt {held.number} of run {held.run} is {held.state}; the run is {held.run_state}, at attempt {held.current}.", action=action
             )
 
-    @staticmethod
-    async def _require_complete(connection: AsyncConnection, held: leases.Held, body: FinishIn) -> None:
+    async def _require_complete(self, connection: AsyncConnection, held: leases.Held, body: FinishIn) -> None:
         if body.batches != held.batches:
             raise Incomplete(f"{body.batches} batches were sent and {held.batches} are here; send batch {held.batches}.", expected=held.batches)
-        missing = lacking(await store.seen(connection, held.attempt), await store.spec_of(connection, held.run))
+        spec, offer = await store.spec_of(connection, held.run), await self._registry.offer_of(connection, held.runner_id)
+        always = any(part.always_drafts for part in offer.drafters if part.name == spec.drafter.name)
+        missing = lacking(await store.seen(connection, held.attempt, always_drafts=always), spec)
         if missing:
             raise Incomplete(f"A run cannot succeed without {', '.join(missing)}.", lacking=missing)
 
@@ -203,7 +205,9 @@ def parse(text: bytes) -> Sequence[AnyFact]:
     try:
         found = FACTS.validate_json(text, strict=True)
     except ValidationError as error:
-        fields = [{"pointer": pointer(["facts", *item["loc"]]), "detail": item["msg"].removeprefix("Value error, ")} for item in error.errors()[:20]]
+        fields = [
+            {"pointer": pointer(["facts", *item["loc"]]), "detail": item["msg"].removeprefix("Value error, ")} for item in error.errors()[:TOLD]
+        ]
         raise MalformedFacts(f"{fields[0]['pointer']}: {fields[0]['detail']}", fields=fields) from error
     for place, fact in enumerate(found):
         if isinstance(fact, FinishFact):

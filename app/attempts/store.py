@@ -145,21 +145,34 @@ async def preflight_of(connection: AsyncConnection, attempt: int) -> PreflightFa
     return None if found is None else PreflightFact.model_validate(found)
 
 
-async def seen(connection: AsyncConnection, attempt: int) -> Seen:
+async def seen(connection: AsyncConnection, attempt: int, *, always_drafts: bool) -> Seen:
     row = (await connection.execute(select(attempts.c.environment, attempts.c.warmup).where(attempts.c.id == attempt))).one()
     return Seen(
         environment=row.environment is not None,
         preflight=await preflight_of(connection, attempt),
         warmup=row.warmup is not None,
-        requests=await _passes(connection, attempt, requests),
-        trials=await _passes(connection, attempt, trials),
+        requests=await _prompts_by_pass(connection, attempt),
+        trials=await _passes(connection, attempt),
+        drafted=await _drafted(connection, attempt),
+        always_drafts=always_drafts,
     )
 
 
-async def _passes(connection: AsyncConnection, attempt: int, table: Table) -> frozenset[Pass]:
-    key = (table.c.purpose, table.c.arm, table.c.trial)
-    rows = await connection.execute(select(*key).distinct().where(table.c.attempt_id == attempt))
+async def _prompts_by_pass(connection: AsyncConnection, attempt: int) -> dict[Pass, frozenset[str]]:
+    key = (requests.c.purpose, requests.c.arm, requests.c.trial)
+    named = func.array_agg(requests.c.prompt.distinct()).label("prompts")
+    rows = await connection.execute(select(*key, named).where(requests.c.attempt_id == attempt).group_by(*key))
+    return {(row.purpose, row.arm, row.trial): frozenset(row.prompts) for row in rows}
+
+
+async def _passes(connection: AsyncConnection, attempt: int) -> frozenset[Pass]:
+    rows = await connection.execute(select(trials.c.purpose, trials.c.arm, trials.c.trial).distinct().where(trials.c.attempt_id == attempt))
     return frozenset((row[0], row[1], row[2]) for row in rows)
+
+
+async def _drafted(connection: AsyncConnection, attempt: int) -> int:
+    own = (requests.c.attempt_id == attempt, requests.c.purpose == "headline", requests.c.arm == "speculative")
+    return int((await connection.execute(select(func.coalesce(func.sum(requests.c.drafted), 0)).where(*own))).scalar_one())
 
 
 async def _no_pass_twice(connection: AsyncConnection, attempt: int) -> None:

@@ -36,13 +36,15 @@ def small_schema(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 class Part(Value):
-    """A drafter, controller or verifier that a runner has, with the JSON schema of its parameters."""
+    """A drafter, controller or verifier that a runner has, with the JSON schema of its parameters. `always_drafts`: a whole arm without a draft is
+    a failure of it, and not what the text gave."""
 
     name: Name
     summary: Annotated[str, Field(max_length=400)] = ""
     schema_: Annotated[dict[str, Any], AfterValidator(small_schema)] = Field(default_factory=dict, alias="schema", serialization_alias="schema")
     lossless: bool | None = None
     memory: Literal["request", "process"] | None = None
+    always_drafts: bool = False
 
 
 class OfferedModel(Value):

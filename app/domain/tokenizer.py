@@ -14,6 +14,8 @@ from app.domain.value import Value
 _PADDING = re.compile(r"\[PAD(\d+)\]")
 # Fields that move offsets or decoding, never ids.
 _SILENT = {"trim_offsets"}
+SHORTEST_PREFIX = 12
+_HEX = re.compile(rf"[0-9a-f]{{{SHORTEST_PREFIX},64}}")
 
 
 class TokenizerIdentity(Value):
@@ -26,6 +28,12 @@ class TokenizerIdentity(Value):
     @property
     def short(self) -> str:
         return f"{self.name}·{self.fingerprint[:6]}"
+
+
+def fingerprint_said(belief: str) -> str | None:
+    """The beginning of a fingerprint (at least 12 hex digits) that somebody calls a tokenizer by; None for a name."""
+    said = belief.strip().lower()
+    return said if _HEX.fullmatch(said) else None
 
 
 def fingerprint(tokenizer_json: Mapping[str, Any]) -> str:

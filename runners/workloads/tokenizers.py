@@ -6,10 +6,8 @@ from collections.abc import Collection
 
 from transformers import PreTrainedTokenizerBase
 
-from app.domain.tokenizer import TokenizerIdentity, fingerprint, vocabulary
+from app.domain.tokenizer import TokenizerIdentity, fingerprint, fingerprint_said, vocabulary
 
-SHORTEST_PREFIX = 12
-_HEX = re.compile(rf"[0-9a-f]{{{SHORTEST_PREFIX},64}}")
 _PACKAGE = "package:"
 
 
@@ -31,10 +29,10 @@ def matches(belief: str, identity: TokenizerIdentity, aliases: Collection[str] =
 
     `aliases` are further names under which the runner offers it. Letter case does not matter, nor - _ . in a package's name (PEP 503).
     """
-    said = belief.strip()
-    if _HEX.fullmatch(said.lower()) and identity.fingerprint.startswith(said.lower()):
+    said = fingerprint_said(belief)
+    if said is not None and identity.fingerprint.startswith(said):
         return True
-    return _plain(said) in {_plain(name) for name in (identity.name, *aliases)}
+    return _plain(belief) in {_plain(name) for name in (identity.name, *aliases)}
 
 
 def _plain(name: str) -> str:

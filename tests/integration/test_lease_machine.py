@@ -22,7 +22,7 @@ from tests import factories
 from tests.integration.conftest import Attempt, batch, bearer, serving
 
 Answer = TypeVar("Answer")
-MEASURED = factories.facts(prompts=1, passes=1)
+MEASURED = factories.facts(prompts=1, passes=2)
 REQUESTS = sum(fact.kind == "request" for fact in MEASURED)
 DRAFTERS: tuple[dict[str, Any], ...] = ({"name": "ngram"}, {"name": "layerskip", "params": {"skip": 10}})
 LIVE = ("leased", "running")
@@ -112,12 +112,12 @@ class Lives(RuleBasedStateMachine):
     @precondition(lambda self: len(self.seen) < MOST_RUNS)
     @rule()
     def submit(self) -> None:
-        assert self.house.do(self.service.submit(headers=self.user)).status_code == 201
+        assert self.house.do(self.service.submit(headers=self.user, trials=1)).status_code == 201
 
     @precondition(lambda self: len(self.seen) < MOST_RUNS and len(self.campaigns) < 2)
     @rule()
     def submit_campaign(self) -> None:
-        body = {"title": "two", "runs": [factories.spec_body(drafter=drafter) for drafter in DRAFTERS]}
+        body = {"title": "two", "runs": [factories.spec_body(drafter=drafter, trials=1) for drafter in DRAFTERS]}
         answer = self.post("/api/v1/campaigns", body)
         assert answer.status_code == 201, answer.text
         self.campaigns.append(answer.json()["id"])

