@@ -1,6 +1,8 @@
 """The real model on this machine's measuring cores, our arms on it, and the library's own ways of decoding with it."""
 
+import copy
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import cache, lru_cache, partial
 from typing import Any
 
@@ -14,6 +16,7 @@ from benchmarks.base import NotMeasured
 from benchmarks.pairs import Seconds, interleave
 from runners.clock import Clock
 from runners.cores import measuring_cores
+from runners.engine.companion import Companion
 from runners.engine.compiled import CompiledTarget
 from runners.engine.compiler import missing
 from runners.engine.dice import Chance
@@ -26,6 +29,7 @@ from runners.models.allowlist import Allowlist
 from runners.models.load import Located, load_tokenizer, load_weights, locate_model
 from runners.parts import choose
 from runners.protocol.preflight import encode
+from runners.protocol.second_model import ROOM
 from runners.workloads import suite as suites
 
 # What a request is decoded by; returns the tokens that it delivered.
@@ -37,6 +41,8 @@ PROMPTS, TOKENS, DRAFTS = 8, 24, 4
 LONGEST = 8
 NGRAM: Mapping[str, int] = {"shortest": 1, "longest": 3}
 LAYERSKIP: Mapping[str, int] = {"exit_layer": 4}
+# Layers of the second model.
+SMALL = 4
 
 
 def spec(drafter: str, length: int = DRAFTS, **params: int | str) -> RunSpec:
@@ -141,8 +147,9 @@ class Laboratory:
         loop = self.loop(drafter, length, **params)
         return lambda request: loop.run([request], 1)[0].output
 
-    def theirs(self, **options: Any) -> Arm:
-        """The library's own `generate`, with `options` of its generation configuration."""
+    def theirs(self, assistant: Any = None, **options: Any) -> Arm:
+        """The library's own `generate`, with `options` of its generation configuration; `assistant` is a second model that drafts."""
+        beside = {} if assistant is None else {"assistant_model": assistant}
         config = GenerationConfig(  # type: ignore[no-untyped-call]
             max_new_tokens=TOKENS, do_sample=False, eos_token_id=None, pad_token_id=0, **options
         )
@@ -152,10 +159,31 @@ class Laboratory:
             # An assistant reads the model's own configuration, and a checkpoint's would bring settings of its own.
             self.model.generation_config = config
             ids = torch.tensor([request.ids], dtype=torch.long, device=self.target.device)
-            answer = self.model.generate(ids, attention_mask=torch.ones_like(ids), generation_config=config)
+            answer = self.model.generate(ids, attention_mask=torch.ones_like(ids), generation_config=config, **beside)
             return list(map(int, answer[0, ids.shape[1] :]))
 
         return decode
+
+    @cache  # noqa: B019 - laboratories last as long as the process
+    def small(self) -> Any:
+        """A second model: the first layers of the target, with weights of its own."""
+        model = copy.deepcopy(self.model)
+        model.model.layers, model.config.num_hidden_layers = model.model.layers[:SMALL], SMALL
+        return model
+
+    def draft_model(self) -> Arm:
+        """Our drafter `draft-model` with the small model."""
+        own = TransformersTarget(self.small(), slots=1, context=self.target.context + ROOM, eos=frozenset())
+        chosen, chance = replace(choose(spec("draft-model", model=f"package:{PACKAGE}")), companion=Companion(own)), Chance()
+        drafter = chosen.bind(self.target, chance)
+        made = Loop(self.target, drafter, chosen.control(), chosen.verifier, self.rules, self.clock, chance=chance)
+        return lambda request: made.run([request], 1)[0].output
+
+    def assisted(self) -> Arm:
+        """The library's assisted generation with the small model and the drafts of ours; it neither adapts nor cuts them."""
+        same = {"num_assistant_tokens": DRAFTS, "num_assistant_tokens_schedule": "constant", "assistant_confidence_threshold": 0.0}
+        self.small().generation_config = GenerationConfig(**same)  # type: ignore[no-untyped-call]
+        return self.theirs(assistant=self.small(), **same)
 
     def lookup(self) -> Arm:
         """The library's prompt lookup, with the n-grams and drafts of ours."""
