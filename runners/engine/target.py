@@ -79,10 +79,10 @@ class Target(ABC):
         Columns past a row's own draft are padding and mean nothing.
         """
 
-    @abstractmethod
     def settle(self, batch: Batch, draft: Draft, paths: list[list[int]]) -> None:
         """Of a tree that was verified the nodes `paths` were kept, row by row: what is remembered of them stands from now on as if they had been
         drafted as a chain."""
+        raise NotImplementedError(f"{type(self).__name__} verifies no trees")
 
     @abstractmethod
     def early(self, batch: Batch, tokens: Tensor, depth: int, exit_layer: int) -> tuple[Tensor, Tensor | None]:
@@ -92,7 +92,7 @@ class Target(ABC):
         `[B, H]` at the exit, or None where the target keeps none.
         """
 
-    @abstractmethod
     def early_tree(self, batch: Batch, look: Look, exit_layer: int) -> tuple[Tensor, Tensor | None]:
         """One draft step over several tokens of each row's growing tree: logits `[B, w, V]` behind them and hidden states `[B, w, H]` at the exit, or
         None where the target keeps none."""
+        raise NotImplementedError(f"{type(self).__name__} looks at no trees")
