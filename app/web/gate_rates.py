@@ -94,17 +94,14 @@ def _simulated() -> Mapping[str, Any]:
 
 def simulated(wanted: str, locale: str) -> Table:
     """How often a gate over the machine fires where it should on `none` of the simulations, or on `all` of them."""
-    columns = (gettext("Gate", locale), gettext("Simulated", locale), gettext("It fires", locale))
-    rows = [
-        (gettext(GATES[rate["gate"]], locale), _case(rate, locale), _shown(rate, locale, OF_SIMULATED))
-        for rate in _simulated()["rates"]
-        if rate["wanted"] == wanted
-    ]
+    columns = (gettext("Simulated", locale), gettext("It fires", locale))
+    rows = [(_case(rate, locale), _shown(rate, locale, OF_SIMULATED)) for rate in _simulated()["rates"] if rate["wanted"] == wanted]
     return Table(columns, tuple(rows))
 
 
 def _case(rate: Mapping[str, Any], locale: str) -> str:
-    return gettext(CASES[rate["gate"], rate["case"]], locale) % _words(rate["values"], locale)
+    said = gettext(CASES[rate["gate"], rate["case"]], locale) % _words(rate["values"], locale)
+    return f"{gettext(GATES[rate['gate']], locale)}: {said}"
 
 
 def _words(values: Mapping[str, float], locale: str) -> dict[str, str]:

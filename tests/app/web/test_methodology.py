@@ -48,9 +48,11 @@ def test_every_rate_has_its_interval_and_n() -> None:
 def test_every_simulated_rate_is_worded_with_interval_and_n(locale: str) -> None:
     """Catches a simulated case without words, a rate without interval or n, and one that stands under the wrong heading."""
     wrong, caught = gate_rates.simulated("none", locale), gate_rates.simulated("all", locale)
-    assert {row[0] for row in wrong.rows} == {row[0] for row in caught.rows} == {gettext(name, locale) for name in gate_rates.GATES.values()}
-    for gate, case, cell in (*wrong.rows, *caught.rows):
+    gates = {gettext(name, locale) for name in gate_rates.GATES.values()}
+    for table in (wrong, caught):
+        assert {str(row[0]).partition(":")[0] for row in table.rows} == gates
+    for case, cell in (*wrong.rows, *caught.rows):
         assert isinstance(cell, Shown)
-        assert all((cell.value, cell.interval, cell.n)), (gate, case)
+        assert all((cell.value, cell.interval, cell.n)), case
         assert "%(" not in str(case)
     assert all("%" in text for text in gate_rates.noise(locale).values())
