@@ -4,7 +4,7 @@ import hashlib
 import secrets
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request
@@ -135,6 +135,13 @@ def _defaults(catalogue: Catalogue) -> dict[str, str]:
     return {name: values[0] for name, values in firsts.items() if values}
 
 
+def parameters(prefix: str, part: Part, catalogue: Catalogue, typed: Mapping[str, str], errors: Mapping[str, str], locale: str) -> tuple[Field, ...]:
+    """The fields of a part. One that takes a model of its own (`model`) is offered those that runners have, by their names on this form."""
+    models = tuple(key_of(model) for model in catalogue.models)
+    made = fields(prefix, part.schema_, typed, errors, locale)
+    return tuple(replace(each, suggestions=models) if each.name == f"{prefix}model" else each for each in made)
+
+
 def view(
     catalogue: Catalogue,
     typed: Mapping[str, str],
@@ -150,7 +157,7 @@ def view(
 
     def parts(kind: str, found: Sequence[Part]) -> list[Option]:
         def params(part: Part) -> tuple[Field, ...]:
-            return tuple(fields(f"{kind}.{part.name}.", part.schema_, typed, errors, locale))
+            return parameters(f"{kind}.{part.name}.", part, catalogue, typed, errors, locale)
 
         return [Option(p.name, p.name, gettext(p.summary, locale), params(p), typed.get(kind) == p.name) for p in found]
 

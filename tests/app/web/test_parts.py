@@ -7,7 +7,11 @@ import pytest
 from babel.messages.pofile import read_po
 
 from app.domain.catalogue import Part
+from app.runners_registry.schemas import Catalogue
+from app.web.pages.submit import parameters
+from runners.models.named import source_of
 from runners.parts import offered
+from tests import factories
 
 CATALOGUE = Path(__file__).parents[3] / "app/web/locale/ru/LC_MESSAGES/messages.po"
 PARTS = [part for parts in offered().values() for part in parts]
@@ -28,3 +32,17 @@ def test_what_a_part_says_of_itself_is_said_in_russian(part: Part) -> None:
         known = {message.id for message in read_po(stream, locale="ru") if message.id and message.string}
     assert not [text for text in texts(part) if text and text not in known]
     assert all("title" in node for node in part.schema_.get("properties", {}).values())
+
+
+def test_a_drafters_model_is_picked_from_those_that_runners_have() -> None:
+    """Catches a name on the form that the drafter cannot read, and a list of models under a parameter that is none."""
+    offer = factories.offer()
+    catalogue = Catalogue(
+        runners=[], models=list(offer.models), drafters=[], controllers=[], verifiers=[], suites=[], engines=[],
+    )  # fmt: skip
+    part = next(part for part in PARTS if part.name == "draft-model")
+    model, other = parameters("drafter.draft-model.", part, catalogue, {}, {}, "ru")
+    assert model.required
+    assert len(model.suggestions) == len(offer.models) > 0
+    assert all(source_of(name) for name in model.suggestions)
+    assert other.suggestions == ()
