@@ -5,7 +5,7 @@ from typing import Any
 
 from app.reports.figures.base import BAND, GREY, Plot, Table, Trace, colour, dash_of, draw, label, safe, scatter, series_name, zero_axis
 from app.reports.format import counted, decimal
-from app.reports.report import LengthRow, Report
+from app.reports.report import NODES, LengthRow, Report
 from app.reports.shown import Shown, find, missing_series, plain_number
 from app.reports.translate import gettext
 from app.reports.words import mark as word
@@ -39,6 +39,8 @@ def _caption(reports: Sequence[Report], names: dict[int, str], locale: str) -> s
     parts = [gettext("Mean tokens drafted a round (line) and kept (dots).", locale)]
     if len(reports) == 1:
         parts.append(gettext("The band is the middle half of drafts.", locale))
+    if any(report.acceptance == NODES for report in reports):
+        parts.append(gettext("A tree is as long as its longest path, whatever stands beside that.", locale))
     parts.append(gettext("Steps without a draft are no rounds.", locale))
     parts += [_acting(report, names[report.run], locale) for report in reports if report.lengths]
     parts.append(gettext("Late rounds are those of requests that kept little, so the ends of the lines do not stand for all.", locale))

@@ -9,6 +9,7 @@ from app.domain.sentence import Sentence
 from app.metrics.catalogue import METRICS, points
 from app.metrics.frame import from_facts
 from app.reports.build import build
+from app.reports.figures import lengths
 from app.reports.report import Report
 from app.reports.shown import find
 from tests.app.metrics.test_figures import BY_HAND, PLAIN
@@ -116,3 +117,5 @@ def test_lengths_are_depths() -> None:
     """Catches a plot of draft lengths that shows nodes above kept tokens of one path."""
     chains, trees = build(record(passes=4)), of_trees()
     assert [row.drafted for row in trees.lengths] == [row.drafted for row in chains.lengths]
+    assert "longest path" in lengths.build([trees], "en").caption
+    assert "longest path" not in lengths.build([chains], "en").caption
