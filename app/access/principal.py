@@ -9,9 +9,10 @@ from urllib.parse import urlsplit
 
 from fastapi import Depends, Request
 
+from app.access.middleware import host_of
 from app.access.tokens import SCOPES, Scope
 from app.errors import Forbidden, Unauthenticated
-from app.settings import Settings
+from app.settings import Settings, is_loopback
 from app.storage.view import DEFAULT, View
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ class LoginNeeded(Unauthenticated):
 
 
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+# What a proxy adds, besides X-Forwarded-*: whoever asks then sits on its other side.
+FORWARDED = frozenset({"forwarded", "x-real-ip", "via"})
 
 
 @dataclass(frozen=True)
@@ -97,50 +100,61 @@ def _settings(request: Request) -> Settings:
     return cast(Settings, request.app.state.settings)
 
 
-async def _known(request: Request, token: str) -> Principal:
+def at_this_machine(request: Request) -> bool:
+    """Whether nobody but a person or program of this machine can have asked: the service is bound to loopback and has no other public address,
+    was called by a loopback name, and no proxy stands before it."""
+    proxied = any(name in FORWARDED or name.startswith("x-forwarded-") for name in request.headers)
+    return _settings(request).loopback and is_loopback(host_of(request.headers.get("host", ""))) and not proxied
+
+
+async def _known(request: Request, token: str | None) -> Principal:
     access: Access = request.app.state.access
-    found = await access.principal(token)
+    found = None if token is None else await access.principal(token)
     if found is None:
         raise Unauthenticated("This token is not known here, or it was revoked.")
     return found
 
 
 async def principal(request: Request) -> Principal:
-    """Who is asking: of the API by token, of a page by where it is asked from."""
+    """Who is asking. What is sent as Authorization counts, wherever it is sent from; without it, of a page and to look alone, whoever sits at this
+    machine is its admin, and from elsewhere people log in."""
     found = await (_of_api(request) if request.url.path.startswith("/api/") else _of_page(request))
     request.state.principal = found
     return found
 
 
 async def _of_api(request: Request) -> Principal:
-    """The bearer of a token; to look alone, also whoever sits at this machine or has logged in: no form of another site can send a token."""
-    token = bearer(request)
-    if token is not None:
-        return await _known(request, token)
+    """The bearer of a token; to look alone, as of a page: no form of another site can send a token."""
     if request.method in SAFE:
-        found = LOCAL_ADMIN if _settings(request).loopback else await _of_session(request)
-        if found is not None:
-            return found
-    raise Unauthenticated("Send a token: Authorization: Bearer …")
+        found = await _sent_or_local(request)
+    else:
+        token = bearer(request)
+        found = None if token is None else await _known(request, token)
+    if found is None:
+        raise Unauthenticated("Send a token: Authorization: Bearer …")
+    return found
+
+
+async def _of_page(request: Request) -> Principal:
+    """Programs send a token, also as the password of HTTP Basic."""
+    if request.method not in SAFE:
+        _same_origin(request)
+    found = await _sent_or_local(request)
+    if found is None:
+        raise LoginNeeded("Log in to see this page.")
+    return found
+
+
+async def _sent_or_local(request: Request) -> Principal | None:
+    if "authorization" in request.headers:
+        return await _known(request, bearer(request) or _password(request))
+    return LOCAL_ADMIN if at_this_machine(request) else await _of_session(request)
 
 
 async def _of_session(request: Request) -> Principal | None:
     session = request.cookies.get(COOKIE)
     users: Users = request.app.state.users
     return None if session is None else await users.principal(session)
-
-
-async def _of_page(request: Request) -> Principal:
-    """Whoever sits at this machine is its admin; from elsewhere people log in, and programs send a token, also as the password of HTTP Basic."""
-    if request.method not in SAFE:
-        _same_origin(request)
-    if _settings(request).loopback:
-        return LOCAL_ADMIN
-    token = _password(request) or bearer(request)
-    found = await (_of_session(request) if token is None else _known(request, token))
-    if found is None:
-        raise LoginNeeded("Log in to see this page.")
-    return found
 
 
 def _same_origin(request: Request) -> None:

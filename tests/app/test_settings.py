@@ -17,6 +17,23 @@ def test_what_only_this_machine_reaches(host: str, loopback: bool) -> None:
     assert Settings(host=host).loopback is loopback
 
 
+@pytest.mark.parametrize(
+    ("url", "loopback"),
+    [
+        ("http://127.0.0.1:8000", True),
+        ("http://localhost", True),
+        ("http://[::1]:8000/", True),
+        ("https://bench.example", False),
+        ("http://192.168.1.7:8000", False),
+        ("127.0.0.1:8000", False),
+        ("https://[", False),
+    ],
+)
+def test_a_public_address_is_reached_from_elsewhere(url: str, loopback: bool) -> None:
+    """Catches a proxy of the same machine whose every visitor is its administrator."""
+    assert Settings(url=url).loopback is loopback
+
+
 def test_the_environment_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     """Catches a renamed variable."""
     values = {

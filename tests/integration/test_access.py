@@ -40,6 +40,59 @@ async def test_beyond_loopback_everything_needs_one(public: Service) -> None:
     assert (await public.get("/runs", authorization=f"Basic {basic}", accept="text/html")).status_code == 200
 
 
+FORM = {"Sec-Fetch-Site": "same-origin"}
+TOUCHED = ("/access", "/runs", "/metrics", "/api/v1/runs", "/api/v1/access")
+
+
+async def test_behind_a_proxy_of_the_same_machine_everything_needs_one(database: Database) -> None:
+    """Catches a public address served from loopback, where every visitor of the proxy would administer every project."""
+    async with serving(database, url="https://bench.example") as proxied:
+        for host in ("bench.example", "127.0.0.1:8000"):
+            for path in TOUCHED:
+                assert (await proxied.get(path, host=host)).status_code == 401, (host, path)
+                assert (await proxied.client.get(path, headers=proxied.admin | {"host": host})).status_code == 200, (host, path)
+            asked = {"name": "stranger", "scopes": "admin"}
+            made = await proxied.client.post("/access/tokens", data=asked, headers=FORM | {"host": host, "origin": "https://bench.example"})
+            assert made.status_code == 401
+        assert await proxied.sql("SELECT 1 FROM tokens WHERE name = 'stranger'") == []
+        assert "can be reached from other machines" in (await proxied.get("/login", accept="text/html")).text
+
+
+@pytest.mark.parametrize(
+    "header", [("Forwarded", "for=1.2.3.4"), ("X-Forwarded-For", "1.2.3.4"), ("X-Forwarded-Proto", "https"), ("X-Real-IP", "::1"), ("Via", "1.1 p")]
+)
+async def test_what_a_proxy_forwards_was_not_asked_here(service: Service, header: tuple[str, str]) -> None:
+    """Catches a proxy before a service that was never told its public address."""
+    for path in TOUCHED:
+        assert (await service.get(path)).status_code == 200, path
+        assert (await service.get(path, **dict([header]))).status_code == 401, path
+    assert (await service.client.post("/access/tokens", data={"name": "x", "scopes": "admin"}, headers=FORM | dict([header]))).status_code == 401
+
+
+async def test_another_name_of_the_service_is_not_this_machine(database: Database) -> None:
+    """Catches a name that a proxy passes on being trusted as the machine itself."""
+    async with serving(database, names="bench") as named:
+        assert (await named.get("/runs", host="bench")).status_code == 401
+        assert (await named.get("/runs", host="localhost:8000")).status_code == 200
+
+
+async def test_a_token_that_is_sent_counts_at_this_machine_too(service: Service) -> None:
+    """Catches pages and metrics that show every project, or anything at all, to a token that may not see it."""
+    await service.offer()
+    run = await service.run()
+    theirs = await service.token("read", project="theirs")
+    for path in (f"/runs/{run}", f"/api/v1/runs/{run}"):
+        assert (await service.get(path)).status_code == 200
+        assert (await service.client.get(path, headers=theirs)).status_code == 404
+    assert (await service.client.get("/access", headers=theirs)).status_code == 403
+    for path in TOUCHED:
+        for junk in ("Bearer bzt_guess", "Bearer", "Basic eDp5", "Basic %", "Negotiate x", ""):
+            assert (await service.get(path, authorization=junk)).status_code == 401, (path, junk)
+    own, other = [(await service.client.get("/metrics", headers=headers)).text for headers in (service.admin, theirs)]
+    assert 'bezmen_runs{state="queued"} 1.0' in own
+    assert 'bezmen_runs{state="queued"} 1.0' not in other
+
+
 @pytest.mark.parametrize(
     ("scopes", "read", "submit", "lease"),
     [(("read",), 200, 403, 403), (("submit",), 200, 201, 403), (("runner",), 403, 403, 409), (("admin",), 200, 403, 403)],

@@ -5,7 +5,7 @@ from typing import Annotated, cast
 from fastapi import APIRouter, Depends, Form, Query, Request
 from fastapi.responses import RedirectResponse, Response
 
-from app.access.principal import COOKIE, anyone, own_form
+from app.access.principal import COOKIE, anyone, at_this_machine, own_form
 from app.access.users import SESSION_HOURS, Users
 from app.errors import AppError
 from app.reports.retold import retell
@@ -19,7 +19,7 @@ Next = Annotated[str, Query(max_length=2000)]
 
 @router.get("/login", dependencies=[Depends(anyone)])
 async def login_page(request: Request, next: Next = "/runs") -> Response:
-    return page(request, "login.html", name="", next=local_path(next), problems=[], local=_settings(request).loopback)
+    return page(request, "login.html", name="", next=local_path(next), problems=[], local=at_this_machine(request))
 
 
 @router.post("/login", dependencies=[Depends(own_form)])
@@ -34,7 +34,7 @@ async def login(
         session = await _users(request).login(name, password, client)
     except AppError as refusal:
         problems = [("name", retell(refusal.detail, locale_of(request)))]
-        context = {"name": name, "next": local_path(next), "problems": problems, "local": _settings(request).loopback}
+        context = {"name": name, "next": local_path(next), "problems": problems, "local": at_this_machine(request)}
         found = page(request, "login.html", status=refusal.status, **context)
         found.headers.update(refusal.headers)
         return found
