@@ -115,7 +115,7 @@ def serving() -> Iterator[Service]:
             yield service
     finally:
         process.terminate()
-        process.wait(WAIT_SECONDS)
+        process.communicate(timeout=WAIT_SECONDS)
         EmbeddedPostgres(folder).stop()
         shutil.rmtree(folder)
 

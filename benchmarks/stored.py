@@ -15,7 +15,7 @@ SENT = 2
 
 def measured(service: Service, *, prompts: int, passes: int, **over: Any) -> int:
     """A finished run of `prompts` × `passes` × 2 headline requests, and of a pass for losslessness; `passes` is even. Without a report."""
-    service.submit(trials=SENT // 2, **over)
+    service.submit(suite={"id": "everyday"}, trials=SENT // 2, **over)
     attempt = service.lease()
     facts = factories.facts(language=over.get("language", "ru"), prompts=prompts, passes=SENT)
     attempt.finish(attempt.send(0, batches(facts)))

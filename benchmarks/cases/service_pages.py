@@ -9,7 +9,7 @@ from benchmarks.service import Service, batches, serving
 from benchmarks.timed import ROUNDS, over_rounds, seconds
 from tests import factories
 
-LANGUAGES, RUNS = ("ru", "en"), 64
+LANGUAGES, RUNS, PROMPTS = ("ru", "en"), 64, 24
 PAGES = {
     "runs": "/runs", "run": "/runs/1", "compare": "/compare?runs=1,2", "languages": "/languages", "landscape": "/landscape",
     "campaign": "/campaigns/1",
@@ -28,7 +28,7 @@ def measure() -> Mapping[str, Estimate]:
 
 def _measure_runs(service: Service) -> None:
     """Every run is seen to its report, so that nothing is left to be computed beside the pages."""
-    bodies = {language: batches(factories.facts(language=language, prompts=24)) for language in LANGUAGES}
+    bodies = {language: batches(factories.facts(language=language, prompts=PROMPTS)) for language in LANGUAGES}
     campaign = {"title": f"{RUNS} runs", "runs": [_spec(number) for number in range(RUNS)]}
     service.client.post("/api/v1/campaigns", json=campaign).raise_for_status()
     ended = 0
@@ -44,7 +44,9 @@ def _measure_runs(service: Service) -> None:
 def _spec(number: int) -> dict[str, Any]:
     """Neighbours are the same in both languages; 8 lengths of n-grams and 4 of answers."""
     ngram = {"name": "ngram", "params": {"max_ngram": 1 + number // 2 % 8}}
-    return factories.spec_body(language=LANGUAGES[number % 2], drafter=ngram, max_new_tokens=32 + number // 16)
+    return factories.spec_body(
+        language=LANGUAGES[number % 2], drafter=ngram, max_new_tokens=32 + number // 16, suite={"id": "everyday", "limit": PROMPTS}
+    )
 
 
 def _looks(service: Service, address: str) -> float:

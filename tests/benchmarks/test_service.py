@@ -6,7 +6,8 @@ import math
 import pytest
 
 from app.attempts.service import parse
-from benchmarks.service import batches
+from benchmarks.service import batches, serving
+from benchmarks.stored import bare, measured
 from benchmarks.timed import over_rounds, quantile
 from tests import factories
 
@@ -30,3 +31,14 @@ def test_rounds_are_reduced_on_the_log() -> None:
 def test_a_quantile_of_a_round() -> None:
     assert quantile(list(range(101)), 95) == pytest.approx(95)
     assert quantile([3.0, 1.0, 2.0], 50) == 2.0
+
+
+def test_runs_are_stored_as_a_runner_would_have_sent_them() -> None:
+    """Catches facts that the service no longer takes, and copies that are not later passes of the same prompts: a report would be over fewer rows."""
+    with serving() as service:
+        run = measured(service, prompts=8, passes=6)
+        counted = "SELECT purpose, count(*), count(DISTINCT trial), count(DISTINCT prompt) FROM requests GROUP BY purpose ORDER BY purpose"
+        assert service.database.execute(counted).fetchall() == [("headline", 8 * 6 * 2, 6, 8), ("losslessness", 8 * 2, 1, 8)]
+        report = service.client.get(f"/api/v1/runs/{run}/report").raise_for_status().json()
+        assert (report["state"], len(report["prompts"])) == ("succeeded", 8)
+        bare(service)
