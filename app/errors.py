@@ -14,6 +14,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
 logger = logging.getLogger(__name__)
+MOST_NAMED = 100
 
 REFUSALS = {
     "/language": "Refused: the language of the prompts is not given. Enter a tag such as ru or en.",
@@ -124,10 +125,11 @@ class DatabaseUnavailable(AppError):
 
 
 def did_you_mean(kind: str, name: str, known: Iterable[str]) -> str:
-    """'There is no drafter "ngarm". Did you mean ngram?'"""
+    """'There is no drafter "ngarm". Did you mean ngram?' Where nothing is like it all are named, of more than a hundred the first."""
     names = sorted(set(known))
     close = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
-    hint = f"Did you mean {close[0]}?" if close else f"Known: {', '.join(names[:20])}." if names else "None is known."
+    listed = ", ".join(names[:MOST_NAMED]) + (f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else "")
+    hint = f"Did you mean {close[0]}?" if close else f"Known: {listed}." if names else "None is known."
     return f'There is no {kind} "{name}". {hint}'
 
 

@@ -42,6 +42,7 @@ from app.operations.middleware import Requests
 from app.operations.routes import router as operations_router
 from app.operations.service import Gauges
 from app.queue.sweeper import Sweeper
+from app.responses import SpokenResponse
 from app.runners_registry.routes import router as runners_router
 from app.runners_registry.service import Registry
 from app.runs.campaigns import Campaigns
@@ -84,6 +85,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         redoc_url=None,
         openapi_url="/api/v1/openapi.json",
         responses={"4XX": PROBLEM, "5XX": PROBLEM},
+        default_response_class=SpokenResponse,
     )
     app.state.settings = settings
     for router in (

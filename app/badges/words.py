@@ -2,9 +2,11 @@
 
 from app.badges.svg import badge
 from app.domain.status import FINAL
+from app.domain.tokenizer import TokenizerIdentity
 from app.reports.report import Report
 from app.reports.shown import find, is_refused
-from app.reports.words import name_of, outcome_of, state_of
+from app.reports.translate import gettext
+from app.reports.words import outcome_of, speedup_of, state_of
 
 # White text on each of them has a contrast of 4.5 at least.
 COLOURS = {"pays": "#1b7a43", "does not pay": "#a8323e", "cannot tell": "#63686f", "refused": "#63686f"}
@@ -39,14 +41,19 @@ def _outcome(report: Report) -> str | None:
 
 
 def _label(report: Report) -> str:
-    known = [report.passport.tokenizer.short] if report.passport is not None else []
+    known = [brief(report.passport.tokenizer)] if report.passport is not None else []
     return " · ".join(["bezmen", report.spec.drafter.name, report.spec.language, *known])
+
+
+def brief(tokenizer: TokenizerIdentity) -> str:
+    """Without where it comes from: a badge has little room, and the fingerprint tells it from its namesakes."""
+    return tokenizer.short.rpartition(":")[2].rpartition("/")[2]
 
 
 def _figures(report: Report, locale: str) -> list[str]:
     found = []
-    for id in (report.headline, report.acceptance):
-        shown, name = find(report, id, locale), name_of(id, locale)
-        value = f"{shown.value} {shown.interval}".strip() if shown.value else "—"
-        found.append(f"{name[0].lower()}{name[1:]} {value}")
+    for id, name in ((report.headline, speedup_of(report.headline, locale)), (report.acceptance, gettext("acceptance", locale))):
+        shown = find(report, id, locale)
+        value = f"{shown.value} {shown.interval}".strip() if shown.value else gettext("no number", locale)
+        found.append(f"{name} {value}")
     return found

@@ -79,5 +79,11 @@ def split(texts: Sequence[str]) -> list[str]:
     return [part.strip() for text in texts for part in text.split(",") if part.strip()]
 
 
+def too_few(runs: Sequence[int]) -> str:
+    """What is said of fewer than two different runs."""
+    named = f"run {runs[0]} alone" if runs else "no run"
+    return f"A comparison is of 2 to {MOST} different runs; this names {named}."
+
+
 def wrong(parameter: str, said: str) -> InvalidInput:
     return InvalidInput(said, fields=[{"parameter": parameter, "detail": said}])

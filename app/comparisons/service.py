@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from fastapi import Request
 
 from app.access.seen import Seen, Who, narrowed
-from app.comparisons.schemas import MOST, wrong
+from app.comparisons.schemas import MOST, too_few, wrong
 from app.domain.status import FINAL
 from app.errors import Conflict
 from app.reports.compare import NoSuchLoad, contrast
@@ -27,8 +27,7 @@ class Comparisons(Seen):
         CannotCompare while one is not finished."""
         wanted = list(dict.fromkeys(ids))
         if len(wanted) < 2:
-            named = f"run {wanted[0]} alone" if wanted else "no run"
-            raise wrong("runs", f"A comparison is of 2 to {MOST} different runs; this names {named}.")
+            raise wrong("runs", too_few(wanted))
         if len(wanted) > MOST:
             raise wrong("runs", f"At most {MOST} runs can be compared at once; these are {len(wanted)}.")
         runs = [await self._runs.measured(run) for run in wanted]

@@ -2,6 +2,8 @@
 
 from typing import Literal
 
+from pydantic import Field
+
 from app.domain.value import Value
 
 Kind = Literal[
@@ -27,10 +29,12 @@ class Quantity(Value):
 
 
 class Sentence(Value):
-    """A msgid with named placeholders (`%(name)s`) and what fills them, so that one text serves page, JSON and export in every language."""
+    """A msgid with named placeholders (`%(name)s`) and what fills them, so that one text serves page, JSON and export in every language. `said` is
+    the English text in full; answers of the API have it, and nothing is made of it."""
 
     text: str
     values: dict[str, str | int | Quantity] = {}
+    said: str | None = Field(default=None, exclude_if=lambda said: said is None)
 
 
 def plain(text: str, **values: str | int | Quantity) -> Sentence:

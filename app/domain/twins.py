@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from app.domain.canonical import filled, text
-from app.domain.catalogue import Offer, Part
+from app.domain.canonical import text
+from app.domain.catalogue import Offer
+from app.domain.defaults import with_defaults
 from app.domain.spec import RunSpec
 
 
@@ -44,17 +44,10 @@ def twins(specs: Sequence[RunSpec], offers: Iterable[Offer] = ()) -> Twins | Non
 def measurement(spec: RunSpec, offer: Offer | None = None) -> str:
     """Canonical text of all that is measured: equal texts are one measurement. The margin is no part of it, since it only judges; order does not
     matter where the runner sorts, nor does what greedy decoding never looks at. Defaults are those of the offer's parts."""
-    body = spec.model_dump(mode="json", exclude={"margin"})
-    if offer is not None:
-        for kind, parts in (("drafter", offer.drafters), ("controller", offer.controllers), ("verifier", offer.verifiers)):
-            body[kind]["params"] = filled(body[kind]["params"], _schema(parts, body[kind]["name"]))
+    body = (spec if offer is None else with_defaults(spec, offer)).model_dump(mode="json", exclude={"margin"})
     if spec.suite.profiles is not None:
         body["suite"]["profiles"] = sorted(set(spec.suite.profiles))
     body["stop"] = sorted(set(spec.stop))
     if spec.sampling.temperature == 0:
         body["sampling"] |= {"top_k": None, "top_p": None}
     return text(body)
-
-
-def _schema(parts: Sequence[Part], name: str) -> dict[str, Any]:
-    return next((part.schema_ for part in parts if part.name == name), {})

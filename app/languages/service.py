@@ -45,7 +45,7 @@ class Tongues(Seen):
         return Languages(rows=tuple(order), refusals=refusals, stopped=tuple(_stopped(row) for row in ended))
 
     async def measured(self) -> list[Measured]:
-        """The newest run of each kind, newest first."""
+        """A run of each kind, newest first."""
         found, by_run = await self._look()
         return [_measured(row, by_run[row.run]) for row in found]
 

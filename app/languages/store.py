@@ -1,8 +1,8 @@
-"""All SQL of the languages page: the newest run of each kind, and a few figures of it."""
+"""All SQL of the languages page: one run of each kind, and a few figures of it."""
 
 from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import case, func, literal, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.domain.status import RunState
@@ -19,20 +19,28 @@ LISTED = 30
 STOPPED = ("language_differs", "tokenizer_differs")
 
 
+# What two finished runs of one kind agree in: all that their numbers depend on.
+ASKED = (
+    "model", "engine", "drafter", "controller", "verifier", "load", "sampling", "suite", "stop", "ignore_eos", "max_new_tokens", "chat_template",
+)  # fmt: skip
+
+
 async def newest(connection: AsyncConnection, view: View, analysis: str) -> list[Any]:
-    """(run, runs, refused_runs, spec, outcome, refused, speedup, acceptance, analysis) of the newest finished run of each kind, newest first."""
+    """(run, runs, refused_runs, spec, outcome, refused, speedup, acceptance, analysis) of a finished run of each kind, newest first: the newest of
+    those that have both speed-up and acceptance, or else the newest of those that have one of them, or the newest of all."""
     spec = runs.c.spec
-    key = (
-        runs.c.language, runs.c.model, runs.c.suite, runs.c.tokenizer, spec["model"], spec["drafter"], spec["controller"], spec["load"],
-        spec["sampling"], spec["suite"],
+    # Rows of before forwards could be compiled do not name it.
+    key = (runs.c.language, runs.c.tokenizer, func.coalesce(spec["compile"].astext, "false"), *(spec[name] for name in ASKED))
+    has = sum((case((cell.has_key("pooled"), 1), else_=0) for cell in (reports.c.speedup, reports.c.acceptance)), start=literal(0))
+    place = func.row_number().over(partition_by=key, order_by=(func.coalesce(has, 0).desc(), runs.c.id.desc()))
+    counted = (
+        func.count().over(partition_by=key).label("runs"), func.count().filter(reports.c.refused).over(partition_by=key).label("refused_runs"),
     )  # fmt: skip
-    of_runs = runs.join(reports, reports.c.run_id == runs.c.id)
+    shown_of = (spec, reports.c.outcome, reports.c.refused, reports.c.speedup, reports.c.acceptance, reports.c.analysis)
     finished = (runs.c.state == RunState.SUCCEEDED, shown(analysis), view.of(runs))
-    counted = (func.max(runs.c.id).label("run"), func.count().label("runs"), func.count().filter(reports.c.refused).label("refused_runs"))
-    kinds = select(*counted).select_from(of_runs).where(*finished).group_by(*key).subquery()
-    columns = (kinds, spec, reports.c.outcome, reports.c.refused, reports.c.speedup, reports.c.acceptance, reports.c.analysis)
-    joined = kinds.join(runs, runs.c.id == kinds.c.run).join(reports, reports.c.run_id == kinds.c.run)
-    return list(await connection.execute(select(*columns).select_from(joined).order_by(kinds.c.run.desc()).limit(MOST)))
+    of_runs = runs.join(reports, reports.c.run_id == runs.c.id)
+    ranked = select(runs.c.id.label("run"), *counted, place.label("place"), *shown_of).select_from(of_runs).where(*finished).subquery()
+    return list(await connection.execute(select(ranked).where(ranked.c.place == 1).order_by(ranked.c.run.desc()).limit(MOST)))
 
 
 async def refused(connection: AsyncConnection, view: View, analysis: str) -> list[Any]:

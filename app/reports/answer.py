@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from app.domain.sentence import Kind, Quantity, Sentence, plain
 from app.reports.axes import Axis, Differences
+from app.reports.format import say
 from app.reports.report import BreakEven, Contrast, Report
 from app.statistics.verdict import Outcome
 from app.statistics.wording import quantity
@@ -125,6 +126,11 @@ def _both(reports: Sequence[Report], axis: Axis, accepted: Contrast, speed: Cont
         "speedup": quantity("ratio", speed.estimate),
         "pairs": accepted.estimate.n,
     }
+    if speed.estimate.low is None and speed.estimate.reason is not None and not speed.estimate.reason.values:
+        return plain(
+            "Cannot tell: acceptance differs by %(difference)s and the speed-up is %(speedup)s of the other's, over %(pairs)s. %(reason)s",
+            **values | {"reason": say(speed.estimate.reason)},
+        )
     if speed.estimate.low is None:
         return plain(
             "Cannot tell: acceptance differs by %(difference)s and the speed-up is %(speedup)s of the other's, "

@@ -25,6 +25,7 @@ from app.reports.prompts import prompt_rows
 from app.reports.record import RunRecord, frames_of
 from app.reports.report import CHAINS, NODES, Gate, Losslessness, Report
 from app.statistics.verdict import Evidence
+from app.reports.unanswered import requests_failed
 from app.statistics.wording import Subject, decide
 
 
@@ -70,7 +71,7 @@ def _built(record: RunRecord, frames: Frames) -> tuple[Report, Evidence, Subject
         environment=record.environment,
         economics=economics(frames, shown),
         compiled=None if record.preflight is None else record.preflight.compiled,
-        notes=tuple(notes(record, frames, found)),
+        notes=tuple(notes(record, frames, found, run_gates)),
     )
     return report, evidence, subject
 
@@ -139,6 +140,7 @@ def _gates(record: RunRecord, found: Sequence[Losslessness], profile: str | None
         gates.closure(counts),
         gates.degenerate(plain_answers or speculative),
         gates.answer_language(speculative or plain_answers, record.spec.language),
+        requests_failed(requests, ended=record.state == RunState.SUCCEEDED),
         gates.lossy(
             exact,
             declared_lossless=record.preflight is None or record.preflight.lossless,
@@ -179,6 +181,7 @@ def _evidence(record: RunRecord, frames: Frames, shown: Sequence[Cell], run_gate
         noise_floor=headline.noise_floor(frames, chosen),
         blocks=blocks,
         contended=void,
+        control=headline.control(frames),
         seeds=headline.seeds_of(frames, chosen),
         finished=record.state == RunState.SUCCEEDED,
         plain=headline.has_plain(frames),

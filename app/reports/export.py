@@ -4,8 +4,10 @@ import csv
 import io
 from collections.abc import Iterable, Sequence
 
+from app.domain.canonical import text
 from app.domain.estimate import Absent, Cell, Estimate, Figure, Refusal
 from app.domain.passport import Passport
+from app.domain.spec import RunSpec
 from app.reports.format import say
 from app.reports.loads import code
 from app.reports.report import Comparison, Report
@@ -13,22 +15,17 @@ from app.reports.report import Comparison, Report
 Value = str | float | int | None
 Row = dict[str, Value]
 
+# What was asked, which is known even of a run that never got a passport; and what its checks found.
+ASKED = [
+    "engine", "compile", "drafter", "drafter_params", "controller", "controller_params", "verifier", "verifier_params", "language", "suite_profiles",
+    "suite_limit", "chat_template", "sampling", "stop", "ignore_eos", "max_new_tokens", "load", "trials", "margin",
+]  # fmt: skip
 _PASSPORT = [
-    "definition",
-    "target",
-    "dtype",
-    "drafter",
-    "language",
-    "answer_language",
-    "tokenizer",
-    "drafter_tokenizer",
-    "suite",
-    "load",
-    "lossless",
-    "hardware",
-]
+    "definition", "target", "revision", "weights_digest", "dtype", "quantisation", "drafter_checkpoint", "drafter_revision", "answer_language",
+    "tokenizer", "drafter_tokenizer", "suite", "suite_digest", "lossless", "engine_version", "hardware",
+]  # fmt: skip
 _NUMBERS = ["pooled", "low", "high", "level", "n", "counted", "scope", "reason", "macro", "macro_low", "macro_high", "left_out", "rounds", "emitted"]
-COLUMNS = ["run", "state", "figure", "part", "status", "unit", *_NUMBERS, "refused_field", "remedy", "verdict", *_PASSPORT]
+COLUMNS = ["run", "state", "figure", "part", "status", "unit", *_NUMBERS, "refused_field", "remedy", "verdict", *ASKED, *_PASSPORT]
 CONTRAST_COLUMNS = ["run", "against", "figure", "part", "kind", "point", "low", "high", "level", "n", "counted", "scope", "reason"]
 # A spreadsheet runs a cell that begins so; the true minus is there for those that normalise it.
 _DANGEROUS = ("=", "+", "-", "−", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
@@ -51,7 +48,7 @@ def comparison_csv(comparison: Comparison) -> str:
 
 def _row(report: Report, cell: Cell) -> Row:
     row: Row = dict.fromkeys(COLUMNS) | {"run": report.run, "state": report.state, "figure": cell.id, "part": _part(cell.part)}
-    row |= {"verdict": report.verdict.outcome} | _passport(report.passport, report)
+    row |= {"verdict": report.verdict.outcome} | _about(report)
     if isinstance(cell, Figure):
         return row | _figure(cell)
     if isinstance(cell, Refusal):
@@ -81,7 +78,7 @@ def _losslessness(report: Report) -> list[Row]:
 
 def _counted(report: Report, part: dict[str, str], share: float, n: int) -> Row:
     row: Row = dict.fromkeys(COLUMNS) | {"run": report.run, "state": report.state, "figure": "losslessness", "part": _part(part)}
-    row |= {"verdict": report.verdict.outcome} | _passport(report.passport, report)
+    row |= {"verdict": report.verdict.outcome} | _about(report)
     return row | {"status": "value", "unit": "share", "pooled": share, "n": n, "counted": "requests"}
 
 
@@ -117,23 +114,57 @@ def _estimate(found: Estimate, name: str) -> Row:
     }
 
 
-def _passport(passport: Passport | None, report: Report) -> Row:
+def _about(report: Report) -> Row:
+    """All that tells the rows of one run from those of another."""
+    return _asked(report.spec) | _passport(report.passport)
+
+
+def _asked(spec: RunSpec) -> Row:
+    parts = (("drafter", spec.drafter), ("controller", spec.controller), ("verifier", spec.verifier))
+    found: Row = {kind: choice.name for kind, choice in parts}
+    found |= {f"{kind}_params": text(choice.params) for kind, choice in parts}
+    return found | {
+        "engine": spec.engine,
+        "compile": _truth(spec.compile),
+        "language": spec.language,
+        "suite_profiles": None if spec.suite.profiles is None else " ".join(spec.suite.profiles),
+        "suite_limit": spec.suite.limit,
+        "chat_template": spec.chat_template,
+        "sampling": text(spec.sampling.model_dump(mode="json")),
+        "stop": text(spec.stop),
+        "ignore_eos": _truth(spec.ignore_eos),
+        "max_new_tokens": spec.max_new_tokens,
+        "load": code(spec.load),
+        "trials": spec.trials,
+        "margin": spec.margin,
+    }
+
+
+def _passport(passport: Passport | None) -> Row:
     if passport is None:
-        return {"drafter": report.spec.drafter.name, "language": report.spec.language}
+        return {}
     return {
         "definition": passport.definition,
         "target": passport.target,
+        "revision": passport.revision,
+        "weights_digest": passport.weights_digest,
         "dtype": passport.dtype,
-        "drafter": passport.drafter.name,
-        "language": passport.language,
+        "quantisation": passport.quantisation,
+        "drafter_checkpoint": passport.drafter_checkpoint,
+        "drafter_revision": passport.drafter_revision,
         "answer_language": " ".join(f"{tag}:{share:.4f}" for tag, share in passport.answer_language.items()),
         "tokenizer": f"{passport.tokenizer.name} {passport.tokenizer.fingerprint}",
         "drafter_tokenizer": f"{passport.drafter_tokenizer.name} {passport.drafter_tokenizer.fingerprint}",
         "suite": f"{passport.suite} {passport.suite_version}",
-        "load": code(passport.load),
-        "lossless": str(passport.lossless).lower(),
+        "suite_digest": passport.suite_digest,
+        "lossless": _truth(passport.lossless),
+        "engine_version": passport.engine_version,
         "hardware": passport.hardware,
     }
+
+
+def _truth(value: bool) -> str:
+    return str(value).lower()
 
 
 def contrast_rows(comparison: Comparison) -> list[Row]:

@@ -14,6 +14,7 @@ from app.domain.sentence import Quantity, Sentence, plain
 from app.reports.answers import FEWEST_LETTERS, measured_language
 from app.reports.report import Gate, Losslessness
 
+# The share of a figure's requests that may fail a check.
 TOLERATED = 0.1
 
 
@@ -22,18 +23,26 @@ def _share(value: float) -> Quantity:
 
 
 def degenerate(plain_answers: Sequence[RequestFact]) -> Gate:
-    """Answers of the plain arm that repeat themselves, as the runner judged their text. What could not be judged neither passes nor refuses."""
+    """Answers of the plain arm that repeat themselves, as the runner judged their text. One that was not judged neither passes nor refuses; where
+    none was, the check was not made, and that refuses."""
     known = [fact for fact in plain_answers if fact.degenerate is not None]
+    asked = len(plain_answers)
+    if asked and not known:
+        return Gate(name="degenerate", refused=True, failing=asked, n=asked, limit=TOLERATED, sentence=_unjudged(asked))
     looping = [fact for fact in known if fact.degenerate]
     failing, n = len(looping), len(known)
     refused = n > 0 and failing > TOLERATED * n
-    return Gate(name="degenerate", refused=refused, failing=failing, n=n, limit=TOLERATED, sentence=_looping(looping, n, refused))
+    return Gate(name="degenerate", refused=refused, failing=failing, n=n, limit=TOLERATED, sentence=_looping(looping, n, refused), asked=asked)
+
+
+def _unjudged(n: int) -> Sentence:
+    return plain("Refused: no answer (of %(n)s) was judged for repeating itself. Loops are easy to guess, so acceptance might flatter.", n=n)
 
 
 def _looping(looping: Sequence[RequestFact], n: int, refused: bool) -> Sentence:
     failing = len(looping)
     if n == 0:
-        return plain("No answer could be judged for repeating itself.")
+        return plain("There is no answer to judge for repeating itself.")
     if failing == 0:
         return plain("None of %(n)s answers repeats itself.", n=n)
     if not refused:
@@ -67,22 +76,27 @@ def answer_language(answers: Sequence[RequestFact], language: str) -> Gate:
     others = [tag for tag in known if base_of(tag) != base_of(language)]
     failing, n = len(others), len(known)
     refused = n > 0 and failing > TOLERATED * n
-    return Gate(name="other language", refused=refused, failing=failing, n=n, limit=TOLERATED, sentence=_spoken(language, others, n, refused))
+    said = _spoken(language, others, n, len(spoken), refused=refused)
+    return Gate(name="other language", refused=refused, failing=failing, n=n, limit=TOLERATED, sentence=said, asked=len(spoken))
 
 
 def _unknown(n: int, language: str) -> Sentence:
     return plain(
-        "Refused: the language of the answers is not known. Without what they repeat of the prompt, code and digits, none of the %(n)s answers that "
-        "should be in %(language)s has %(letters)s letters.",
+        "Refused: the language of the answers is not known. Without what they repeat of the prompt, code and digits, no answer of those that "
+        "should be in %(language)s (%(n)s) has %(letters)s letters.",
         n=n,
         language=language,
         letters=FEWEST_LETTERS,
     )
 
 
-def _spoken(language: str, others: Sequence[str], n: int, refused: bool) -> Sentence:
+def _spoken(language: str, others: Sequence[str], n: int, asked: int, *, refused: bool) -> Sentence:
     if n == 0:
         return plain("These profiles ask for code or another language, so the language of the answers is not judged.")
+    if not others and n < asked:
+        return plain(
+            "All of the %(n)s answers whose language could be determined, of %(asked)s, are in %(language)s.", n=n, asked=asked, language=language
+        )
     if not others:
         return plain("All of %(n)s answers whose language is known are in %(language)s.", n=n, language=language)
     other = Counter(others).most_common(1)[0][0]
@@ -196,6 +210,7 @@ def _parting(exact: Losslessness, refused: bool) -> Sentence:
 
 
 REMEDIES: dict[str, Sentence] = {
+    "requests failed": plain("Find out why requests ended without a whole answer, and measure again; nothing may choose which prompts count."),
     "degenerate": plain("Measure with a model that writes this language without looping, or with prompts that it answers."),
     "other language": plain("Ask so that the answer comes in the language of the prompt, or submit the run under the language of its answers."),
     "unknown language": plain("Ask for longer answers, or measure with a model that answers in this language instead of repeating the prompt."),

@@ -4,6 +4,7 @@ import pandas as pd
 
 from app.domain.estimate import Cell, Estimate, Figure
 from app.metrics import arrivals, load
+from app.metrics.figures import control_ratio
 from app.metrics.frame import Frames
 from app.metrics.select import headline as measured
 from app.metrics.select import paired, void_blocks
@@ -41,6 +42,12 @@ def noise_floor(frames: Frames, headline: str) -> Estimate | None:
     if headline == LATENCY:
         return arrivals.plain_against_plain(frames)
     return load.plain_against_plain(frames) if headline == THROUGHPUT else plain_against_plain(frames, decode_only=headline == DECODE)
+
+
+def control(frames: Frames) -> Estimate | None:
+    """How much longer the library's own plain decoding takes than the plain arm; None where it was not measured."""
+    found = next(iter(control_ratio.METRIC.compute(frames)), None)
+    return None if found is None or found.pooled.point is None else found.pooled
 
 
 def unstable(frames: Frames) -> tuple[str, ...]:

@@ -8,14 +8,15 @@ from app.domain.spec import Regime
 from app.metrics.frame import Frames
 from app.metrics.terms import DONE
 from app.reports.answers import of_arm
-from app.reports.headline import blocks_of, headline_of, seeds_of
+from app.reports.headline import blocks_of, control, headline_of, seeds_of
 from app.reports.record import RunRecord
-from app.reports.report import Losslessness
-from app.statistics.verdict import FEWEST_SEEDS
+from app.reports.report import Gate, Losslessness
+from app.statistics.verdict import FEWEST_SEEDS, fast_plain
+from app.statistics.wording import quantity
 
 
-def notes(record: RunRecord, frames: Frames, found: Sequence[Losslessness]) -> list[Sentence]:
-    return [*_bench(record, frames), *_counts(record, frames, found), *_requests(record)]
+def notes(record: RunRecord, frames: Frames, found: Sequence[Losslessness], gates: Sequence[Gate]) -> list[Sentence]:
+    return [*_bench(record, frames), *_counts(record, frames, found), *_requests(record), *_judged(gates)]
 
 
 def _bench(record: RunRecord, frames: Frames) -> Iterator[Sentence]:
@@ -24,6 +25,12 @@ def _bench(record: RunRecord, frames: Frames) -> Iterator[Sentence]:
         yield plain("Other processes disturbed %(contended)s of %(blocks)s of trials; their times are not used.", contended=void, blocks=blocks)
     if record.warmup is not None and not record.warmup.steady:
         yield plain("The warm-up did not become steady within %(seconds)s.", seconds=Quantity(kind="seconds", value=record.warmup.seconds))
+    against = control(frames)
+    if against is not None and fast_plain(against):
+        yield plain(
+            "Plain decoding is faster here than the library's own, which takes %(control)s of its time; speed-ups are against the faster one.",
+            control=quantity("ratio", against),
+        )
     seen = record.preflight
     if seen is not None and seen.batched_verification == "not batched":
         yield plain("Verification is not one batched forward here, so no speed-up can be expected.")
@@ -126,3 +133,29 @@ def _requests(record: RunRecord) -> Iterator[Sentence]:
     sources = {fact.drafted_source for fact in of_arm(record.requests, "speculative")}
     if "nominal" in sources:
         yield plain("Drafted tokens are nominal: the engine does not count them, k tokens a round are assumed.")
+
+
+# Where the language of fewer answers than this is known, a reader has to be told beside the acceptance.
+FEWEST_KNOWN = 0.5
+
+
+def _judged(gates: Sequence[Gate]) -> Iterator[Sentence]:
+    """What was judged only of some; a gate that refuses says so itself."""
+    for gate in gates:
+        if gate.refused:
+            continue
+        if gate.name == "requests failed" and gate.failing:
+            yield gate.sentence
+        if few_spoken(gate):
+            yield plain(
+                "The language of only %(n)s of %(asked)s answers could be determined; that of the others is not known.",
+                n=gate.n,
+                asked=gate.asked or 0,
+            )
+        if gate.name == "degenerate" and gate.asked is not None and gate.n < gate.asked:
+            yield plain("Only %(n)s of %(asked)s answers were judged for repeating themselves.", n=gate.n, asked=gate.asked)
+
+
+def few_spoken(gate: Gate) -> bool:
+    """Whether the language of fewer than half of the answers is known."""
+    return gate.name == "other language" and gate.asked is not None and 0 < gate.n < FEWEST_KNOWN * gate.asked

@@ -16,15 +16,17 @@ CHAINS, NODES = "acceptance_rate", "acceptance_rate_nodes"
 
 
 class Gate(Value):
-    """A check that may refuse a run's headlines; `share` of `n` requests failed it, `limit` is the share allowed."""
+    """A check that may refuse a run's headlines: `failing` of `n` requests failed it, `limit` is the share allowed. `asked` counts those that it was
+    meant for, where not all of them could be judged."""
 
-    name: Literal["degenerate", "other language", "unknown language", "closure", "lossy", "identity"]
+    name: Literal["degenerate", "other language", "unknown language", "closure", "lossy", "identity", "requests failed"]
     refused: bool
     failing: int
     n: int
     limit: float
     sentence: Sentence
 
+    asked: int | None = None
 
 class AnswerRow(Value):
     """An answer beside plain's, and in how many passes it came out so. `position` is where it parts from plain's, None where it does not or where

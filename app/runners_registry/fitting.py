@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from app.domain.catalogue import HandedSuite, Offer, OfferedModel, OfferedSuite, Part
+from app.domain.defaults import with_defaults
 from app.domain.language import base_of
 from app.domain.spec import Choice, ModelSource, RunSpec
 from app.errors import did_you_mean, pointer
@@ -23,6 +24,11 @@ def problems(spec: RunSpec, offers: Sequence[Offer]) -> list[Field]:
 def serves(spec: RunSpec, offer: Offer) -> bool:
     """Whether this runner alone can measure all of it (its labels apart)."""
     return not [*_named(spec, [offer]), *_model(spec.model, [offer]), *_suite(spec, [offer])] and spec.load.concurrency <= offer.max_concurrency
+
+
+def resolved(spec: RunSpec, offers: Iterable[Offer]) -> RunSpec:
+    """The run with the defaults of the first of these that can measure it; as it is where none can."""
+    return next((with_defaults(spec, offer) for offer in offers if serves(spec, offer)), spec)
 
 
 def labelled(spec: RunSpec, offer: Offer) -> bool:

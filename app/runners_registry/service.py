@@ -14,7 +14,7 @@ from app.domain.spec import RunSpec
 from app.errors import Conflict, InvalidInput, NotFound, did_you_mean
 from app.queue.labels import bench_of
 from app.runners_registry import protocol, quota, store
-from app.runners_registry.fitting import NO_OFFER, clash, labelled, merged, problems, serves, with_suites
+from app.runners_registry.fitting import NO_OFFER, clash, labelled, merged, problems, resolved, serves, with_suites
 from app.runners_registry.schemas import Catalogue, KnownRunner, RunnerOut
 from app.storage.database import Database
 from app.storage.view import View
@@ -64,11 +64,14 @@ class Registry(Seen):
     async def offer_of(self, connection: AsyncConnection, runner: int) -> Offer:
         return await store.offer_of(connection, runner)
 
-    async def check(self, spec: RunSpec, project: str) -> None:
-        """Raises NobodyOffers when no runner was ever seen, NotOffered naming the fields that no runner has an answer for, WrongSelection where
+    async def check(self, spec: RunSpec, project: str) -> RunSpec:
+        """The run as it will be measured: with the parameters in full that a runner, one that lives if there is, falls back on.
+
+        Raises NobodyOffers when no runner was ever seen, NotOffered naming the fields that no runner has an answer for, WrongSelection where
         a stored suite of the project has no prompts for it, OverQuota."""
         async with self._database.transaction() as connection:
-            offers = [runner.offer for runner in await self._known(connection, View(project))]
+            runners = sorted(await self._known(connection, View(project)), key=lambda runner: not runner.live)
+            offers = [runner.offer for runner in runners]
             if not offers:
                 raise NobodyOffers(NO_OFFER)
             found = problems(spec, offers)
@@ -76,6 +79,7 @@ class Registry(Seen):
                 raise NotOffered(" ".join(_sentence(field) for field in found), fields=found)
             await self._suites.check(connection, spec, project)
         quota.require(spec, _suites(offers, offers), self._tokens_per_run)
+        return resolved(spec, offers)
 
     async def groups(self, specs: Sequence[RunSpec]) -> list[RunSpec]:
         """Those of `specs` for which some runner can measure all that share their bench."""

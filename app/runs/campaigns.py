@@ -73,8 +73,7 @@ class Campaigns(Seen):
             known = await _made(connection, body, principal, key)
         if known is not None:
             return known, False
-        for spec in specs:
-            await self._registry.check(spec, principal.home)
+        specs = [await self._registry.check(spec, principal.home) for spec in specs]
         runners = await self._registry.known()
         # The defaults of a runner that is gone for good are nobody's any more.
         offers = [runner.offer for runner in runners if runner.live] or [runner.offer for runner in runners]
@@ -154,8 +153,7 @@ class Campaigns(Seen):
         lost = {run.id: run.spec for run in found.runs if run.resumable}
         if not lost:
             raise NothingToResume(f"No run of campaign {campaign} was cancelled or failed in a way that a retry could mend.")
-        for spec in lost.values():
-            await self._registry.check(spec, principal.home)
+        lost = {run: await self._registry.check(spec, principal.home) for run, spec in lost.items()}
         together = await self._registry.groups(list(lost.values()))
         async with self._database.transaction() as connection:
             if await _made(connection, body, principal, idempotency_key) is not None:

@@ -118,12 +118,14 @@ def _csv(found: Report) -> Response:
 
 @router.get("/runs/{run}/facts", response_class=StreamingResponse)
 async def facts(run: RunId, _: Reader, runs: Service) -> StreamingResponse:
-    """Everything that was counted, one fact a line as its runner sent it: whoever doubts a figure can compute it anew."""
+    """Everything that was counted and timed, one fact a line as its runner sent it: with the run's `spec`, whoever doubts a figure can compute it
+    anew."""
     return StreamingResponse(_lines(await runs.record(run)), media_type="application/x-ndjson")
 
 
 def _lines(record: RunRecord) -> Iterator[str]:
-    for fact in (record.environment, record.preflight, record.warmup, *record.requests, *record.trials, record.finish):
+    seen = (record.environment, record.preflight, record.warmup, *record.requests, *record.trials, *record.costs, *record.divergences)
+    for fact in (*seen, record.finish):
         if fact is not None:
             yield fact.model_dump_json() + "\n"
 

@@ -87,8 +87,8 @@ class Runs(Seen):
         run = await self._repeated(spec, principal, idempotency_key)
         if run is not None:
             return await self.get(run), False
-        await self._registry.check(spec, principal.home)
-        run, created = await self._add(spec, principal, idempotency_key)
+        full = await self._registry.check(spec, principal.home)
+        run, created = await self._add(spec, full, principal, idempotency_key)
         return await self.get(run), created
 
     async def _repeated(self, spec: RunSpec, principal: Principal, key: str | None) -> int | None:
@@ -98,8 +98,9 @@ class Runs(Seen):
             kept = await key_store.find(connection, principal.key, key)
         return None if kept is None else kept.same("run", spec.model_dump(mode="json"))
 
-    async def _add(self, spec: RunSpec, principal: Principal, key: str | None) -> tuple[int, bool]:
-        body = spec.model_dump(mode="json")
+    async def _add(self, asked: RunSpec, spec: RunSpec, principal: Principal, key: str | None) -> tuple[int, bool]:
+        """`asked` is what the same key must ask for again; `spec` says it in full."""
+        body = asked.model_dump(mode="json")
         async with self._database.transaction() as connection:
             if key is not None:
                 await key_store.lock(connection, principal.key, key)

@@ -18,6 +18,7 @@ Cause = Literal[
     "few trial pairs",
     "few seeds",
     "not level",
+    "slow plain",
     "no noise floor",
     "contended",
     "refused",
@@ -36,6 +37,8 @@ OF_TRIAL_PAIRS = frozenset({"speedup_throughput", "latency_ratio"})
 # The blocks that hold the least number of trial pairs; each gives one plain trial against another.
 FEWEST_FLOOR_BLOCKS = FEWEST_TRIAL_PAIRS // PAIRS_PER_BLOCK
 MOST_CONTENDED = 1 / 3
+# By how much plain decoding here may differ from the library's own; one that is slower by more flatters every drafter.
+FAIR_BASELINE = 0.1
 # Beyond this a number of further prompts is no advice any more.
 MOST_MORE = 100_000
 # As many as a run may hold (50 blocks); trials added after looking make a new run.
@@ -59,15 +62,16 @@ class Verdict(Value):
 
 @dataclass(frozen=True)
 class Evidence:
-    """All that a verdict rests on. `speedup` is the load's headline and None where plain was not measured; `blocks` and `contended` count blocks of
-    trials; `seeds` is the least number of draws of a prompt that were timed in both arms, None where nothing is drawn; `refused` and `lossy` are the
-    gates' answers; `unstable` says that an arm does not bear its open load; `still_pays` is False where a family's Holm adjustment takes a `pays`
-    back."""
+    """All that a verdict rests on. `speedup` is the load's headline and None where plain was not measured; `control` is the time of the library's own
+    plain decoding ÷ that of the plain arm; `blocks` and `contended` count blocks of trials; `seeds` is the least number of draws of a prompt that
+    were timed in both arms, None where nothing is drawn; `refused` and `lossy` are the gates' answers; `unstable` says that an arm does not bear its
+    open load; `still_pays` is False where a family's Holm adjustment takes a `pays` back."""
 
     headline: str
     margin: float
     speedup: Estimate | None
     noise_floor: Estimate | None = None
+    control: Estimate | None = None
     blocks: int = 0
     contended: int = 0
     seeds: int | None = None
@@ -129,6 +133,7 @@ def _causes(seen: Evidence, outcome: Outcome) -> list[tuple[Cause, bool]]:
         ("unstable", measured and seen.unstable),
         ("contended", seen.blocks > 0 and seen.contended > seen.blocks * MOST_CONTENDED),
         ("not level", floor is not None and excludes_one(floor)),
+        ("slow plain", measured and slow_plain(seen.control)),
         ("few trial pairs" if seen.of_trial_pairs else "few prompts", measured and speedup is not None and speedup.n < seen.fewest),
         ("few seeds", measured and seen.seeds is not None and seen.seeds < FEWEST_SEEDS),
         ("no interval", measured and (speedup is None or speedup.low is None)),
@@ -136,6 +141,16 @@ def _causes(seen: Evidence, outcome: Outcome) -> list[tuple[Cause, bool]]:
         ("family", outcome == "pays" and not seen.still_pays),
         ("interval", speedup is not None and speedup.low is not None and outcome == "cannot tell"),
     ]
+
+
+def slow_plain(control: Estimate | None) -> bool:
+    """Whether plain decoding takes longer here than the library's own, beyond doubt and by more than it may."""
+    return control is not None and control.high is not None and control.high < 1 - FAIR_BASELINE
+
+
+def fast_plain(control: Estimate | None) -> bool:
+    """Whether it takes less time: the speed-up is against the faster of the two, which flatters nobody."""
+    return control is not None and control.low is not None and control.low > 1 + FAIR_BASELINE
 
 
 def _floor_known(seen: Evidence) -> bool:

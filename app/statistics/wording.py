@@ -180,6 +180,12 @@ def _of_bench(cause: Cause, seen: Evidence) -> Sentence | None:
             "A quieter machine would help, more prompts would not.",
             floor=quantity("ratio", seen.noise_floor),
         )
+    if cause == "slow plain" and seen.control is not None:
+        return plain(
+            "Cannot tell: the plain arm is no fair baseline here. The library's own plain decoding takes %(control)s of its time, and a slow plain "
+            "arm flatters the drafter.",
+            control=quantity("ratio", seen.control),
+        )
     if cause == "few seeds" and seen.seeds is not None:
         return plain(
             "Cannot tell: answers are drawn, and %(seeds)s draws of a prompt in both arms are too few; %(least)s are the least.",

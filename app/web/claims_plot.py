@@ -6,6 +6,7 @@ from typing import Any
 from app.claims.schemas import Claim, Quantity
 from app.domain.estimate import Cell, Figure
 from app.domain.language import base_of
+from app.landscape.beside import beside
 from app.landscape.schemas import Landscape, Row
 from app.languages.schemas import Measured
 from app.reports.figures.base import (
@@ -37,12 +38,12 @@ _OFFSETS = {"ru": 0.2, "en": 0.36}
 
 
 def build(found: Landscape, quantity: Quantity, question: str, locale: str) -> Plot:
-    """Rows are the systems of which this quantity is claimed; those of ours are the newest runs of each language with their drafter."""
+    """Rows are the systems of which this quantity is claimed; beside them one run of each language with their drafter (app.landscape.beside)."""
     rows = [(row, [claim for claim in row.system.claims if claim.quantity == quantity]) for row in found.rows]
     rows = [(row, claims) for row, claims in rows if claims]
     caption = gettext(
-        "◇ as published, without an interval because none was published. ● Russian and ■ English measured here, with 95%% intervals; the newest run"
-        " of each language. At the right what the source leaves out.",
+        "◇ as published, without an interval because none was published. ● Russian and ■ English measured here, with 95%% intervals; of each"
+        " language the run that has both numbers over the most prompts, of equals the newest. At the right what the source leaves out.",
         locale,
     ) % {}  # fmt: skip
     table = _table(rows, quantity, locale)
@@ -54,7 +55,7 @@ def build(found: Landscape, quantity: Quantity, question: str, locale: str) -> P
 
 
 def _figure(rows: Sequence[tuple[Row, list[Claim]]], quantity: Quantity, locale: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    ours = [[(one, cell) for one in newest(row.measured) if (cell := _cell(one, quantity)) is not None] for row, _ in rows]
+    ours = [[(one, cell) for one in _known(row) if (cell := _cell(one, quantity)) is not None] for row, _ in rows]
     ends = [end for _, claims in rows for claim in claims for end in (claim.value, claim.upto)]
     ends += [end for found in ours for _, cell in found for end in (cell.pooled.point, cell.pooled.low, cell.pooled.high)]
     ratio = quantity == "speed-up"
@@ -75,13 +76,9 @@ def _rough(axis: dict[str, Any]) -> dict[str, Any]:
     return axis | narrow_ratio_axis(axis)
 
 
-def newest(measured: Sequence[Measured]) -> list[Measured]:
-    """The newest run of each language of ours; measured comes newest first."""
-    found: dict[str, Measured] = {}
-    for one in measured:
-        if base_of(one.language) in _OFFSETS:
-            found.setdefault(base_of(one.language), one)
-    return list(found.values())
+def _known(row: Row) -> list[Measured]:
+    """Those of `beside` in a language that has a colour here."""
+    return [one for one in beside(row.measured) if base_of(one.language) in _OFFSETS]
 
 
 def _cell(one: Measured, quantity: Quantity) -> Figure | None:
@@ -115,11 +112,9 @@ def _table(rows: Sequence[tuple[Row, list[Claim]]], quantity: Quantity, locale: 
     columns = tuple(gettext(text, locale) for text in COLUMNS)
     body: list[tuple[str | Shown, ...]] = []
     for row, claims in rows:
-        ours = [(one, cell) for one in newest(row.measured) if (cell := _cell(one, quantity)) is not None]
+        ours = [(one, cell) for one in _known(row) if (cell := _cell(one, quantity)) is not None]
         name = _name(row, locale)
-        body += [
-            (f"{name}, {gettext(one.figure, locale)}", f"◇ {value(one, locale)}", together([one], locale) or _nothing(locale)) for one in claims
-        ]
+        body += [(f"{name}, {gettext(one.figure, locale)}", f"◇ {value(one, locale)}", together([one], locale) or _nothing(locale)) for one in claims]
         body += [(f"{name}, {one.language}, #{one.run}", show(cell, None, locale), gettext("measured here", locale)) for one, cell in ours]
     return Table(columns, tuple(body))
 

@@ -83,7 +83,15 @@ def _table(found: Comparison, reports: Sequence[Report], keys: Sequence[tuple[st
             row.append(_contrast(found.contrasts, id, part, locale))
         rows.append(tuple(row))
     columns = [gettext("Figure", locale), *[heading(r) for r in reports]]
-    return Table((*columns, gettext("first against second", locale)) if contrasted else tuple(columns), tuple(rows))
+    return Table((*columns, _against(found, locale)) if contrasted else tuple(columns), tuple(rows))
+
+
+def _against(found: Comparison, locale: str) -> str:
+    """What is held against what; of more than two runs by their numbers."""
+    if len(found.reports) == 2:
+        return gettext("first against second", locale)
+    first, second = found.reports[:2]
+    return gettext("#%(run)s against #%(other)s", locale) % {"run": first.run, "other": second.run}
 
 
 def _contrast(contrasts: Sequence[Contrast], id: str, part: dict[str, str], locale: str) -> Shown:

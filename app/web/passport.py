@@ -100,7 +100,8 @@ def full(report: Report, locale: str) -> list[tuple[str, list[Row]]]:
             row("verification", f"{part(p.verifier)}, " + (word("lossless") if p.lossless else word("lossy"))),
         ]),
         (word("Words"), [
-            row("language", language(p, locale)), row("tokenizer", p.tokenizer.name), row("tokenizer fingerprint", p.tokenizer.fingerprint, True),
+            row("language", language(p, locale)), *_determined(report, locale),
+            row("tokenizer", p.tokenizer.name), row("tokenizer fingerprint", p.tokenizer.fingerprint, True),
             row("drafter's tokenizer", p.drafter_tokenizer.name), row("drafter's fingerprint", p.drafter_tokenizer.fingerprint, True),
             row("prompts", f"{p.suite} {p.suite_version}"), row("prompts' digest", p.suite_digest, True), row("profiles", profiles),
             row("chat template", p.chat_template_digest or word("none"), p.chat_template_digest is not None),
@@ -120,6 +121,17 @@ def full(report: Report, locale: str) -> list[tuple[str, list[Row]]]:
         ]),
         (word("Definition"), [row("definitions of figures", p.definition), row("interval level", number("share", 0.95, locale=locale).value)]),
     ]  # fmt: skip
+
+
+def _determined(report: Report, locale: str) -> list[Row]:
+    """Of how many answers the language could be told, out of those that it was to be told of."""
+    gate = next((gate for gate in report.gates if gate.name in ("other language", "unknown language")), None)
+    if gate is None or not (asked := gate.n if gate.name == "unknown language" else gate.asked):
+        return []
+    known = 0 if gate.name == "unknown language" else gate.n
+    said = gettext("%(n)s of %(asked)s", locale) % {"n": decimal(known, 0, locale), "asked": decimal(asked, 0, locale)}
+    row = partial(_row, locale=locale)
+    return [row("answers whose language could be determined", said)]
 
 
 def _drafter_model(p: Passport, locale: str) -> list[Row]:

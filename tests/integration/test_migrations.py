@@ -106,3 +106,22 @@ async def test_upgrades_lose_nothing(made: list[Database], postgres: EmbeddedPos
             for path in (*PAGES, *(f"/runs/{run}" for run in runs.values()), f"/compare?runs={runs['ru']},{runs['en']}"):
                 answer = await service.client.get(path, headers=service.admin)
                 assert answer.status_code == 200, (revision, path, answer.text[:300])
+
+
+async def test_runs_of_before_say_their_parameters_in_full(made: list[Database], postgres: EmbeddedPostgres) -> None:
+    """Catches old runs that cannot be compared with new ones, because they keep parameters as they were sent."""
+    database, _ = made
+    await migrate(database)
+    async with serving(database) as service:
+        await service.offer()
+        run = await service.run()
+        whole = (await service.state(run))["spec"]
+    await to(database, "0013")
+    sent = {kind: whole[kind] | {"params": {}} for kind in ("drafter", "controller")}
+    async with database.transaction() as connection:
+        query = text("UPDATE runs SET spec = spec || CAST(:sent AS jsonb) WHERE id = :run")
+        await connection.execute(query, {"sent": json.dumps(sent), "run": run})
+    await migrate(database)
+    async with serving(database) as service:
+        assert (await service.state(run))["spec"] == whole
+        assert whole["controller"]["params"] == {"draft_tokens": 4}

@@ -72,12 +72,12 @@ def _table(rows: list[tuple[str, Report, Shown]], control: list[tuple[Report, Sh
         floor = report.verdict.noise_floor
         if floor is not None:
             body.append((name + " · " + gettext("noise floor, plain against plain", locale), show_estimate("ratio", floor, locale), "", ""))
-    body += [(report.spec.language + " · " + gettext("control against plain", locale), shown, "", "") for report, shown in control]
+    body += [(f"{_name_of(report, rows)} · " + gettext("control against plain", locale), shown, "", "") for report, shown in control]
     return Table(columns, tuple(body))
 
 
 def _figure(rows: list[tuple[str, Report, Shown]], control: list[tuple[Report, Figure]], locale: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    names = [name for name, _, _ in rows] + [gettext("control ÷ plain", locale) for _ in control]
+    names = [name for name, _, _ in rows] + [_control_name(report, rows, locale) for report, _ in control]
     estimates = [cell.pooled for _, r, shown in rows if shown.value and isinstance(cell := r.find(r.headline), Figure)]
     estimates += [cell.pooled for _, cell in control]
     floors = {y: floor for y, (_, r, shown) in enumerate(rows) if shown.value and (floor := _floor(r)) is not None}
@@ -102,6 +102,16 @@ def _figure(rows: list[tuple[str, Report, Shown]], control: list[tuple[Report, F
         notes.append(label(gettext("noise floor", locale), 0, min(floors), **where))
     layout = {"xaxis": axis, "yaxis": row_axis(names), "shapes": shapes, "annotations": notes, "height": row_height(len(names)) + 12}
     return draw(traces, layout, locale), {"xaxis": narrow_ratio_axis(axis)}
+
+
+def _name_of(report: Report, rows: list[tuple[str, Report, Shown]]) -> str:
+    return next(name for name, own, _ in rows if own is report)
+
+
+def _control_name(report: Report, rows: list[tuple[str, Report, Shown]], locale: str) -> str:
+    """Each run has a control of its own, so among several it bears the run's name."""
+    said = gettext("control ÷ plain", locale)
+    return said if len(rows) == 1 else f"{said} · {_name_of(report, rows)}"
 
 
 def _dot(e: Estimate, y: int, hover: str, language: str, decided: bool) -> Any:

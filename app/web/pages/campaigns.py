@@ -37,6 +37,7 @@ _COUNTS: dict[str, tuple[str, str]] = {
     "pays": both("%(n)s pays", "%(n)s pay"),
     "does not pay": both("%(n)s does not pay", "%(n)s do not pay"),
     "cannot tell": both("%(n)s cannot tell", "%(n)s cannot tell"),
+    "refused": both("%(n)s refused", "%(n)s refused"),
     RunState.RUNNING: both("%(n)s is running", "%(n)s are running"),
     RunState.LEASED: both("%(n)s is starting", "%(n)s are starting"),
     RunState.QUEUED: both("%(n)s waits", "%(n)s wait"),
@@ -145,9 +146,16 @@ def sentence(found: CampaignOut, locale: str) -> str:
     """`6 runs: 2 pay, 1 cannot tell, 3 wait.`"""
     counts: dict[str, int] = {}
     for run in found.runs:
-        key = run.outcome if run.state == RunState.SUCCEEDED and run.outcome in _COUNTS else run.state.value
+        key = _key(run)
         counts[key] = counts.get(key, 0) + 1
     return f"{counted(len(found.runs), 'runs', locale)}: {_pieces(counts, locale)}."
+
+
+def _key(run: RunSummary) -> str:
+    """Under which word it is counted, as in the list of all runs: a refused one apart from those that cannot tell."""
+    if run.state != RunState.SUCCEEDED or run.outcome not in _COUNTS:
+        return run.state.value
+    return "refused" if run.refused else run.outcome
 
 
 def line_words(line: CampaignLine, locale: str) -> str:

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Depends, Request
 from fastapi.responses import RedirectResponse, Response
 
 from app.comparisons.routes import attached
-from app.comparisons.schemas import Asked, asked
+from app.comparisons.schemas import Asked, asked, too_few
 from app.comparisons.service import Comparisons, comparisons_service
 from app.domain.status import FINAL
 from app.reports.pairing import weight
@@ -30,7 +30,7 @@ Service = Annotated[Comparisons, Depends(comparisons_service)]
 async def compare_page(request: Request, what: What, comparisons: Service, runs: Annotated[Runs, Depends(runs_service)]) -> Response:
     """Every comparison has one address: of the runs only the first has a place, and a choice that is the usual one is not in it."""
     if len(what.runs) < 2:
-        return page(request, "compare_choose.html", chosen=what.runs)
+        return page(request, "compare_choose.html", chosen=what.runs, lacking=too_few(what.runs) if what.runs else "")
     states = [await runs.get(run) for run in what.runs]
     own = (_of_list(what, states) if len(request.query_params.getlist("runs")) > 1 else what).canonical()
     if own.query() != what.query() or len(request.query_params.getlist("runs")) > 1:

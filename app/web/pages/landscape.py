@@ -12,13 +12,14 @@ from app.access.principal import Submitter
 from app.claims.schemas import Claim
 from app.claims.service import Claims, claims_service
 from app.errors import AppError
+from app.landscape.beside import beside
 from app.landscape.schemas import Landscape, Row
 from app.landscape.service import Board, landscape_service
 from app.reports.retold import retell
 from app.reports.translate import gettext
 from app.web import claim_words
 from app.web.claim_form import read, sentence
-from app.web.claims_plot import build, newest
+from app.web.claims_plot import build
 from app.web.pages.languages import Run, run_of, tokenizer_of
 from app.web.preferences import locale_of
 from app.web.render import page
@@ -117,8 +118,8 @@ def _system(row: Row, locale: str) -> System:
 
 
 def _runs(row: Row, locale: str) -> tuple[Run, ...]:
-    """The newest run of each language: enough to stand beside a claim; all are on the page of languages."""
-    return tuple(run_of(one, tokenizer_of(one), locale) for one in newest(row.measured))
+    """One run of each language is enough to stand beside a claim; all are on the page of languages."""
+    return tuple(run_of(one, tokenizer_of(one), locale) for one in beside(row.measured))
 
 
 def _unmeasured(row: Row, locale: str) -> str:

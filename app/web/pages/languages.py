@@ -43,7 +43,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Run:
-    """The newest run of a kind; speed-up and acceptance stand next to each other."""
+    """A run of a kind; speed-up and acceptance stand next to each other."""
 
     found: Measured
     tokenizer: str

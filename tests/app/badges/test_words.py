@@ -23,7 +23,7 @@ def test_speed_and_acceptance_with_intervals_and_passport(locale: str, word: str
     """Catches a badge with a bare number, with one of the two alone, or without language and tokenizer."""
     label, message = texts(of_run(FAST, locale))
     assert FAST.passport is not None
-    assert label == f"bezmen · ngram · en · {FAST.passport.tokenizer.short}"
+    assert label == f"bezmen · ngram · en · {FAST.passport.tokenizer.short.removeprefix('package:')}"
     assert message.startswith(word)
     for id in (FAST.headline, "acceptance_rate"):
         shown = find(FAST, id, locale)

@@ -87,7 +87,7 @@ def test_another_engine_still_counts_the_same_tokens() -> None:
     new = changed(OLD, preflight=preflight_fact(engine_version="9"))
     speed, acceptance = checks(new, OLD)
     assert (speed.answer, acceptance.answer) == ("could not be measured", "holds")
-    assert "engine_version differs" in say(speed.word.sentence)
+    assert "engine's version differs" in say(speed.word.sentence)
 
 
 def test_a_refused_run_is_no_baseline() -> None:

@@ -8,8 +8,8 @@ import pytest
 from app.domain.status import RunState
 from app.reports.build import build
 from app.reports.compare import compare
-from app.reports.export import COLUMNS, CONTRAST_COLUMNS, comparison_csv, report_rows, to_csv
-from tests.factories import environment_fact, finish_fact, record
+from app.reports.export import ASKED, COLUMNS, CONTRAST_COLUMNS, comparison_csv, report_rows, to_csv
+from tests.factories import environment_fact, finish_fact, preflight_fact, record, run_spec
 
 RECORD = record(prompts=8)
 NUMBERS = ("pooled", "low", "high", "macro", "macro_low", "macro_high")
@@ -70,3 +70,32 @@ def test_a_failed_run_exports_its_words_safely() -> None:
     rows = read(to_csv(build(failed.model_copy(update={"state": RunState.FAILED}))))
     assert {row["status"] for row in rows} == {"absent"}
     assert all(row["reason"].startswith("The run failed: ") for row in rows)
+
+
+@pytest.mark.parametrize(
+    "over",
+    [
+        {"drafter": {"name": "ngram", "params": {"max_ngram": 2}}},
+        {"controller": {"name": "constant", "params": {"draft_tokens": 2}}},
+        {"suite": {"id": "everyday", "limit": 4}},
+        {"suite": {"id": "everyday", "profiles": ["chat"], "limit": 8}},
+        {"max_new_tokens": 16},
+        {"sampling": {"temperature": 0.7}, "verifier": {"name": "rejection"}},
+        {"load": {"concurrency": 2}},
+        {"engine": "other"},
+        {"stop": ["\n"]},
+    ],
+)
+def test_rows_of_runs_that_asked_for_something_else_can_be_told_apart(over: dict[str, object]) -> None:
+    """Catches a column that is left out: rows of two runs put together would be one series."""
+    one, other = (to_csv(build(RECORD.model_copy(update={"spec": run_spec(**asked)}))) for asked in ({}, over))
+    first, second = ({name: value for name, value in read(text)[0].items() if name in ASKED} for text in (one, other))
+    assert first != second
+
+
+def test_what_the_checks_found_tells_rows_apart_too() -> None:
+    """Catches two revisions of a model, or two precisions, in one series."""
+    one = read(to_csv(build(RECORD)))[0]
+    for field, value in (("revision", "0.2"), ("quantisation", "int4"), ("weights_digest", "0" * 64), ("engine_version", "9")):
+        other = read(to_csv(build(RECORD.model_copy(update={"preflight": preflight_fact(**{field: value})}))))[0]
+        assert (one[field], other[field]) == (str(getattr(preflight_fact(), field) or ""), value)

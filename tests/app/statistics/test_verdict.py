@@ -46,6 +46,7 @@ def test_the_margin_decides(speedup: Estimate, outcome: str, slower: bool) -> No
     [
         ({"noise_floor": ratio(1.05, 1.02, 1.08)}, "not level"),
         ({"noise_floor": None}, "no noise floor"),
+        ({"control": ratio(0.34, 0.33, 0.36)}, "slow plain"),
         ({"blocks": 3, "contended": 2}, "contended"),
         ({"refused": True}, "refused"),
         ({"lossy": True}, "lossy"),

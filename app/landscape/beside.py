@@ -1,0 +1,32 @@
+"""Which of the runs with a drafter stand beside its claims: one of each language, and not merely the last that somebody happened to submit."""
+
+from collections.abc import Iterable
+
+from app.domain.estimate import Cell, Figure
+from app.domain.language import base_of
+from app.languages.schemas import Measured
+
+
+def beside(measured: Iterable[Measured]) -> list[Measured]:
+    """Of each language the run that has both speed-up and acceptance, else one of them; among those the one over the most prompts; of equals the
+    newest. A short or disturbed run never takes the place of a whole one."""
+    best: dict[str, Measured] = {}
+    for one in measured:
+        language = base_of(one.language)
+        if language not in best or _rank(one) > _rank(best[language]):
+            best[language] = one
+    return sorted(best.values(), key=lambda one: -one.run)
+
+
+def _rank(one: Measured) -> tuple[int, int, int]:
+    figures = [cell for cell in (one.speedup, one.acceptance) if _has_point(cell)]
+    return len(figures), _prompts(one), one.run
+
+
+def _has_point(cell: Cell | None) -> bool:
+    return isinstance(cell, Figure) and cell.pooled.point is not None
+
+
+def _prompts(one: Measured) -> int:
+    """Under load a speed-up counts pairs of trials, acceptance always prompts."""
+    return one.acceptance.pooled.n if isinstance(one.acceptance, Figure) else 0
