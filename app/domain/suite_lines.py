@@ -1,6 +1,7 @@
 """A suite's file, line by line: strict, every wrong line is named at once, and no line is ever quoted: its text may be private."""
 
 import json
+from codecs import BOM_UTF8
 from collections.abc import Iterator, Mapping
 
 from pydantic import ValidationError
@@ -28,15 +29,12 @@ Lines = dict[int, Prompt]
 
 def read_lines(content: bytes) -> tuple[Lines, list[Fault]]:
     """(the prompts of a file by line number, everything that is wrong with it)."""
-    try:
-        lines = content.decode("utf-8-sig").split("\n")
-    except UnicodeDecodeError as error:
-        return {}, [Fault(sentence=plain("The file is not UTF-8 at byte %(byte)s; save it as UTF-8.", byte=error.start))]
     prompts: Lines = {}
     wrong: list[Fault] = []
-    for number, line in enumerate(lines, 1):
+    # No byte of a character in UTF-8 but a line's end itself is 0x0A, so lines can be told apart first.
+    for number, line in enumerate(content.removeprefix(BOM_UTF8).split(b"\n"), 1):
         if line.strip():
-            found = _prompt(number, line)
+            found = _decoded(number, line)
             if isinstance(found, Prompt):
                 prompts[number] = found
             else:
@@ -44,6 +42,14 @@ def read_lines(content: bytes) -> tuple[Lines, list[Fault]]:
     wrong += [*_doubled(prompts), *_unlike(prompts)]
     wrong.sort(key=lambda fault: fault.line or 0)
     return prompts, [*_size(prompts, wrong), *wrong]
+
+
+def _decoded(number: int, line: bytes) -> Prompt | list[Fault]:
+    try:
+        return _prompt(number, line.decode())
+    except UnicodeDecodeError as error:
+        said = plain("This is not UTF-8 at byte %(byte)s of the line; save the file as UTF-8.", byte=error.start + 1)
+        return [Fault(line=number, sentence=said)]
 
 
 def _prompt(number: int, line: str) -> Prompt | list[Fault]:

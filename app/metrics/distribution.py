@@ -1,6 +1,7 @@
 """Quantiles over requests: a distribution, never a pair and never an estimate of a mean."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -38,25 +39,32 @@ def quantiles(values: pd.Series, part: Part, *, n: int, rounds: int | None, emit
     return found
 
 
-def per_request(
-    values: Callable[[pd.DataFrame], pd.Series], *, on_prompts: bool = False, from_arrival: bool = False
-) -> Callable[[Frames], list[Reading]]:
+@dataclass(frozen=True)
+class PerRequest:
     """A `compute` that gives the quantiles of a value per request, for each arm. A value counted `from_arrival` holds the wait for a slot, so an
     arm that does not bear its load has no such distribution."""
 
-    def compute(frames: Frames) -> list[Reading]:
+    values: Callable[[pd.DataFrame], pd.Series]
+    on_prompts: bool = False
+    from_arrival: bool = False
+
+    def __call__(self, frames: Frames) -> list[Reading]:
         found: list[Reading] = []
         for arm in ARMS:
+            values = self.of(frames, arm)
+            if not isinstance(values, pd.Series):
+                found.append(missing(values, {"arm": arm}))
+                continue
             rows = timed(frames, arm)
-            if rows.empty:
-                found.append(missing(why_untimed(frames, arm), {"arm": arm}))
-                continue
-            if from_arrival and frames.load.regime == "open" and (seen := stability(frames, arm)) is not None and seen.why is not None:
-                found.append(missing(seen.why, {"arm": arm}))
-                continue
-            found_here = values(rows).dropna()
             rounds, emitted = total(rows, "rounds"), total(rows, "emitted")
-            found += quantiles(found_here, {"arm": arm}, n=len(found_here), rounds=rounds, emitted=emitted, on_prompts=on_prompts)
+            found += quantiles(values, {"arm": arm}, n=len(values), rounds=rounds, emitted=emitted, on_prompts=self.on_prompts)
         return found
 
-    return compute
+    def of(self, frames: Frames, arm: str) -> pd.Series | Sentence:
+        """The value of every request of an arm, or why there is none."""
+        rows = timed(frames, arm)
+        if rows.empty:
+            return why_untimed(frames, arm)
+        if self.from_arrival and frames.load.regime == "open" and (seen := stability(frames, arm)) is not None and seen.why is not None:
+            return seen.why
+        return self.values(rows).dropna()

@@ -16,6 +16,7 @@ from app.reports.cells import cells, refusing, unmeasured, without_passport
 from app.reports.economics import economics
 from app.reports.family import family_of
 from app.reports.kept import Measured, keep
+from app.reports.latencies import ecdfs
 from app.reports.lengths import length_rows
 from app.reports.losslessness import losslessness
 from app.reports.machine import hardware_digest
@@ -24,8 +25,8 @@ from app.reports.peak import peak_of
 from app.reports.prompts import prompt_rows
 from app.reports.record import RunRecord, frames_of
 from app.reports.report import CHAINS, NODES, Gate, Losslessness, Report
-from app.statistics.verdict import Evidence
 from app.reports.unanswered import requests_failed
+from app.statistics.verdict import Evidence
 from app.statistics.wording import Subject, decide
 
 
@@ -65,6 +66,7 @@ def _built(record: RunRecord, frames: Frames) -> tuple[Report, Evidence, Subject
         cells=tuple(shown),
         prompts=tuple(prompt_rows(record, frames, chosen, refused=refusing(run_gates) is not None)) if passport and record.state in FINAL else (),
         lengths=tuple(length_rows(record, frames)) if passport and record.state in FINAL and refusing(run_gates) is None else (),
+        latencies=tuple(ecdfs(frames, shown)) if passport and record.state in FINAL else (),
         peak=peak_of(frames) if passport and record.state in FINAL and refusing(run_gates) is None else None,
         trials=_trials(record, run_gates),
         warmup=record.warmup,
@@ -138,9 +140,9 @@ def _gates(record: RunRecord, found: Sequence[Losslessness], profile: str | None
     return (
         gates.identity(counts),
         gates.closure(counts),
+        requests_failed(requests, ended=record.state == RunState.SUCCEEDED),
         gates.degenerate(plain_answers or speculative),
         gates.answer_language(speculative or plain_answers, record.spec.language),
-        requests_failed(requests, ended=record.state == RunState.SUCCEEDED),
         gates.lossy(
             exact,
             declared_lossless=record.preflight is None or record.preflight.lossless,
@@ -179,9 +181,9 @@ def _evidence(record: RunRecord, frames: Frames, shown: Sequence[Cell], run_gate
         margin=record.spec.margin,
         speedup=speedup,
         noise_floor=headline.noise_floor(frames, chosen),
+        control=headline.control(frames),
         blocks=blocks,
         contended=void,
-        control=headline.control(frames),
         seeds=headline.seeds_of(frames, chosen),
         finished=record.state == RunState.SUCCEEDED,
         plain=headline.has_plain(frames),

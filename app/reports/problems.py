@@ -26,6 +26,7 @@ TITLES: tuple[str, ...] = (
     mark("There is nothing to resume"),
     mark("This runner and the service do not understand each other"),
     mark("This asks for more than one run may"),
+    mark("This run could only fail"),
     mark("The text of this suite is shown to nobody"),
     mark("Refused: a figure needs its language and its tokenizer"),
     mark("A suite does not change"),
@@ -130,6 +131,13 @@ PROBLEMS: tuple[str, ...] = (
     mark("give a project, or set every_project"),
     mark("There is no claim %(claim)s."),
     mark("This claim comes with the service; a token that administers all projects may withdraw it."),
+    mark("The drafter none is plain decoding itself, which every run is compared with; choose another one."),
+    mark("The model has %(layers)s layers, and a draft that leaves after layer %(layer)s skips none of them; choose 1 to %(most)s."),
+    mark("Suite %(suite)s has %(prompts)s prompts for this run, and the limit is %(limit)s; lower it or leave it out."),
+    mark(
+        "%(concurrency)s requests at a time need at least %(least)s prompts, and this run takes %(prompts)s; take more prompts or fewer requests at "
+        "a time."
+    ),
     mark("suite %(suite)s has no prompt in %(tag)s of the profiles %(names)s"),
     mark("suite %(suite)s has no profile '%(name)s'"),
     mark("suite %(suite)s has no prompts in %(tag)s"),

@@ -10,6 +10,7 @@ from app.domain.passport import Passport
 from app.domain.sentence import Sentence
 from app.domain.spec import RunSpec
 from app.domain.value import Value
+from app.reports.latencies import Ecdf
 from app.statistics.verdict import Verdict
 
 CHAINS, NODES = "acceptance_rate", "acceptance_rate_nodes"
@@ -25,8 +26,8 @@ class Gate(Value):
     n: int
     limit: float
     sentence: Sentence
-
     asked: int | None = None
+
 
 class AnswerRow(Value):
     """An answer beside plain's, and in how many passes it came out so. `position` is where it parts from plain's, None where it does not or where
@@ -138,6 +139,7 @@ class Report(Value):
     cells: tuple[Cell, ...]
     prompts: tuple[PromptRow, ...]
     lengths: tuple[LengthRow, ...] = ()
+    latencies: tuple[Ecdf, ...] = ()
     peak: Peak | None = None
     economics: Economics | None = None
     trials: tuple[TrialFact, ...]

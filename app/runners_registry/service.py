@@ -13,7 +13,7 @@ from app.domain.catalogue import HandedSuite, Offer, OfferedModel, OfferedSuite
 from app.domain.spec import RunSpec
 from app.errors import Conflict, InvalidInput, NotFound, did_you_mean
 from app.queue.labels import bench_of
-from app.runners_registry import protocol, quota, store
+from app.runners_registry import foreseen, protocol, quota, store
 from app.runners_registry.fitting import NO_OFFER, clash, labelled, merged, problems, resolved, serves, with_suites
 from app.runners_registry.schemas import Catalogue, KnownRunner, RunnerOut
 from app.storage.database import Database
@@ -68,7 +68,7 @@ class Registry(Seen):
         """The run as it will be measured: with the parameters in full that a runner, one that lives if there is, falls back on.
 
         Raises NobodyOffers when no runner was ever seen, NotOffered naming the fields that no runner has an answer for, WrongSelection where
-        a stored suite of the project has no prompts for it, OverQuota."""
+        a suite that is known here has no prompts for it, CouldOnlyFail, OverQuota."""
         async with self._database.transaction() as connection:
             runners = sorted(await self._known(connection, View(project)), key=lambda runner: not runner.live)
             offers = [runner.offer for runner in runners]
@@ -77,7 +77,9 @@ class Registry(Seen):
             found = problems(spec, offers)
             if found:
                 raise NotOffered(" ".join(_sentence(field) for field in found), fields=found)
-            await self._suites.check(connection, spec, project)
+            prompts = await self._suites.check(connection, spec, project, [suite for offer in offers for suite in offer.suites])
+            layers = await store.layers(connection, View(project), spec.model)
+        foreseen.require(spec, prompts, layers)
         quota.require(spec, _suites(offers, offers), self._tokens_per_run)
         return resolved(spec, offers)
 

@@ -9,8 +9,10 @@ from sqlalchemy.dialects.postgresql import distinct_on, insert
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.domain.catalogue import Offer
+from app.domain.spec import ModelSource
 from app.queue.leases import LIVE
 from app.runners_registry.schemas import KnownRunner
+from app.storage.fact_tables import preflights
 from app.storage.tables import attempts, offers, runners, runs, suites, tokens
 from app.storage.view import View
 
@@ -60,3 +62,13 @@ async def known(connection: AsyncConnection, view: View) -> list[KnownRunner]:
     columns = (runners.c.id, runners.c.name, runners.c.last_seen, live, busy, shown.scalar_subquery().label("run"), latest.c.offer)
     rows = await connection.execute(select(*columns).select_from(joined).where(tokens.c.revoked_at.is_(None), serving).order_by(runners.c.id))
     return [KnownRunner.model_validate(dict(row._mapping)) for row in rows]
+
+
+async def layers(connection: AsyncConnection, view: View, model: ModelSource) -> int | None:
+    """How many layers a model had when it was loaded last; None where it never was, or lies in a folder, where it may be another one by now."""
+    if model.source == "path":
+        return None
+    same = runs.c.spec["model"].op("-")("dtype") == model.model_dump(mode="json", exclude={"dtype"})
+    query = select(preflights.c.fact["layers"]).select_from(preflights.join(attempts).join(runs, runs.c.id == attempts.c.run_id))
+    found = await connection.scalar(query.where(runs.c.model == model.title, same, view.of(runs)).order_by(preflights.c.attempt_id.desc()).limit(1))
+    return None if found is None else int(found)

@@ -8,7 +8,7 @@ from app.access.principal import Reader, Submitter
 from app.errors import AppError, Conflict
 from app.runners_registry.service import Registry, registry_service
 from app.suites.schemas import PromptPage, SuiteOut, UploadOut, UploadQuery
-from app.suites.service import Suites, merged, suites_service
+from app.suites.service import Suites, merged, shipped_prompts, suites_service
 
 router = APIRouter(prefix="/api/v1/suites", tags=["suites"])
 Service = Annotated[Suites, Depends(suites_service)]
@@ -69,12 +69,19 @@ async def prompts(
     after: Annotated[int, Query(ge=-1, le=2**31 - 1, description="`next_place` of the page before.")] = -1,
     limit: Annotated[int, Query(ge=1, le=500)] = 100,
 ) -> PromptPage:
-    """The prompts of a suite that was uploaded. Those of a private one are refused."""
+    """The prompts of a suite that was uploaded or comes with Bezmen. Those of a private one are refused."""
     found = await shown(suite, suites, runners)
-    texts = None if found.origin == "runner" else await suites.prompts(suite, after, limit)
+    texts = await texts_of(found, suites, after, limit)
     if texts is None:
         raise TextElsewhere(f"Suite {found.id} comes with the runners; its text is in their installation, not here.")
     return texts
+
+
+async def texts_of(suite: SuiteOut, suites: Suites, after: int, limit: int) -> PromptPage | None:
+    """A page of its prompts; None where a runner alone has them. Raises PrivateText."""
+    if suite.origin == "runner":
+        return shipped_prompts(suite.digest, after, limit)
+    return await suites.prompts(suite.id, after, limit)
 
 
 async def shown(id: str, suites: Suites, runners: Registry) -> SuiteOut:

@@ -13,8 +13,9 @@ Counts = dict[str, dict[str, int]]
 
 
 class SuiteOut(Value):
-    """`prompts` is how many one language has at least. `parallel` prompts have a twin in every language; it and `counts`, prompts by language and
-    profile, are None for a suite of a runner, which tells neither."""
+    """`prompts` is how many one language has at least, without profiles that stand `apart`: those that a run takes only where it names them.
+    `parallel` prompts have a twin in every language. It, `apart` and `counts`, prompts by language and profile, are None for a suite that a runner
+    alone has, which tells none of them."""
 
     id: Name
     version: str
@@ -26,6 +27,7 @@ class SuiteOut(Value):
     private: bool = False
     counts: Counts | None = None
     parallel: int | None = None
+    apart: tuple[str, ...] | None = None
     uploaded_by: str | None = None
     uploaded_at: datetime | None = None
 

@@ -12,7 +12,7 @@ from app.access.seen import Seen, Who, narrowed
 from app.domain.catalogue import HandedSuite, OfferedSuite
 from app.domain.prompt import Fault, Prompt, SuiteError
 from app.domain.spec import RunSpec
-from app.domain.suite import SHIPPED, SHOWN_FAULTS, Selection, Suite, named, parse, selection
+from app.domain.suite import SHIPPED, SHOWN_FAULTS, Selection, Suite, named, parse, select, selection
 from app.errors import AppError, Conflict, InvalidInput, TooMany
 from app.reports.format import say
 from app.storage.database import Database
@@ -20,6 +20,7 @@ from app.storage.journal import append, times
 from app.storage.view import View
 from app.suites import store
 from app.suites.schemas import PromptPage, SuiteOut, UploadOut, WarningOut
+from app.suites.shipped import shipped
 
 logger = logging.getLogger(__name__)
 UPLOADED = "suite uploaded"
@@ -61,7 +62,7 @@ class Suites(Seen):
             known = await store.find(connection, View(principal.home), id)
             if known is not None:
                 _require_same(suite, known.digest, private=private, was=known.private)
-                return _answer(_of_row(known), warnings), False
+                return _answer(_of_row(known, suite.apart), warnings), False
             offered = await store.offered_digests(connection, id)
             if offered:
                 _require_same(suite, *sorted(offered), private=private, was=False)
@@ -72,18 +73,21 @@ class Suites(Seen):
             made = await store.add(connection, principal.home, suite, private=private, uploaded_by=principal.name)
             told = {"suite": id, "digest": suite.digest, "prompts": len(suite.prompts), "private": private}
             await append(connection, None, UPLOADED, principal.name, project=principal.home, **told)
-        return _answer(_of_row(made), warnings), True
+        return _answer(_of_row(made, suite.apart), warnings), True
 
     # --- looking ------------------------------------------------------------------------------------------------------------------------
 
     async def listed(self) -> list[SuiteOut]:
         async with self._database.transaction() as connection:
-            return [_of_row(row) for row in await store.listed(connection, self.view)]
+            rows = await store.listed(connection, self.view)
+            apart = await store.apart(connection, [row.id for row in rows])
+        return [_of_row(row, apart[row.id]) for row in rows]
 
     async def find(self, id: str) -> SuiteOut | None:
         async with self._database.transaction() as connection:
             row = await store.find(connection, self.view, id)
-        return None if row is None else _of_row(row)
+            apart = {} if row is None else await store.apart(connection, [row.id])
+        return None if row is None else _of_row(row, apart[row.id])
 
     async def prompts(self, id: str, after: int, limit: int) -> PromptPage | None:
         """A page of the prompts behind a place; None for a suite that nobody uploaded. Raises PrivateText."""
@@ -106,14 +110,21 @@ class Suites(Seen):
         """The stored suite that the runs of a queue ask for, by queue."""
         return {queue: _as_offered(row) for queue, row in (await store.waited_for(connection, view)).items()}
 
-    async def check(self, connection: AsyncConnection, spec: RunSpec, project: str) -> None:
-        """Raises WrongSelection where a stored suite has no prompts for this run."""
+    async def check(self, connection: AsyncConnection, spec: RunSpec, project: str, offered: Sequence[OfferedSuite]) -> int | None:
+        """How many prompts the suite has for this run, its limit apart; None where runners alone know that, of whose suites these are `offered`.
+
+        Raises WrongSelection where there are none."""
         row = await store.find(connection, View(project), spec.suite.id)
-        if row is not None:
-            try:
-                await self._select(connection, row, spec)
-            except SuiteError as error:
-                raise WrongSelection(f"{error}.", fields=[{"pointer": "/suite", "detail": str(error)}]) from error
+        known = [] if row is None else [await self._suite(connection, row)]
+        if row is None:
+            named = [shipped().get(suite.digest) for suite in offered if suite.id == spec.suite.id]
+            known = [suite for suite in named if suite is not None]
+            if len(known) < len(named):
+                return None
+        try:
+            return min((len(select(suite, spec.language, spec.suite.profiles)) for suite in known), default=None)
+        except SuiteError as error:
+            raise WrongSelection(f"{error}.", fields=[{"pointer": "/suite", "detail": str(error)}]) from error
 
     async def selected(self, connection: AsyncConnection, run: int, spec: RunSpec) -> Selection | None:
         """The prompts of a run of a stored suite, for the runner that has just leased it; None where the runner has the suite itself."""
@@ -135,9 +146,11 @@ class Suites(Seen):
         return await store.is_private(connection, run)
 
     async def _select(self, connection: AsyncConnection, row: store.Found, spec: RunSpec) -> Selection:
-        texts = await store.texts(connection, row.id)
-        suite = Suite(id=row.name, version=row.version, prompts=tuple(texts), digest=row.digest)
-        return selection(suite, spec.language, spec.suite, private=row.private)
+        return selection(await self._suite(connection, row), spec.language, spec.suite, private=row.private)
+
+    @staticmethod
+    async def _suite(connection: AsyncConnection, row: store.Found) -> Suite:
+        return Suite(id=row.name, version=row.version, prompts=tuple(await store.texts(connection, row.id)), digest=row.digest)
 
 
 def _read(id: str, content: bytes) -> tuple[Suite, list[Fault]]:
@@ -174,15 +187,27 @@ def _require_same(suite: Suite, *digests: str, private: bool, was: bool) -> None
         raise SuiteTaken(f"Suite {suite.id} is here already and {state}; it cannot become {asked}.", digest=suite.digest)
 
 
-def _of_row(row: store.Found) -> SuiteOut:
+def shipped_prompts(digest: str, after: int, limit: int) -> PromptPage | None:
+    """The same of a suite that comes with Bezmen; None for any other that a runner has."""
+    suite = shipped().get(digest)
+    if suite is None:
+        return None
+    start = after + 1
+    return PromptPage(items=list(suite.prompts[start : start + limit]), next_place=after + limit if start + limit < len(suite.prompts) else None)
+
+
+def _of_row(row: store.Found, apart: Sequence[str]) -> SuiteOut:
     return SuiteOut(
         id=row.name, version=row.version, digest=row.digest, languages=tuple(row.languages), profiles=tuple(row.profiles), prompts=row.prompts,
-        origin="uploaded", private=row.private, counts=row.counts, parallel=row.parallel, uploaded_by=row.uploaded_by, uploaded_at=row.uploaded_at,
+        origin="uploaded", private=row.private, counts=row.counts, parallel=row.parallel,
+        apart=tuple(apart), uploaded_by=row.uploaded_by, uploaded_at=row.uploaded_at,
     )  # fmt: skip
 
 
 def _of_offer(suite: OfferedSuite) -> SuiteOut:
-    return SuiteOut(origin="runner", **suite.model_dump())
+    known = shipped().get(suite.digest)
+    told = {} if known is None else {"counts": known.counts(), "parallel": known.parallel, "apart": known.apart}
+    return SuiteOut(origin="runner", **suite.model_dump(), **told)
 
 
 def _as_offered(row: store.Found) -> HandedSuite:

@@ -63,6 +63,16 @@ async def texts(connection: AsyncConnection, suite: int, after: int = -1, limit:
     ]
 
 
+async def apart(connection: AsyncConnection, suites: Sequence[int]) -> dict[int, list[str]]:
+    """Of each suite the profiles that a run takes only where it names them: `Suite.apart`, from the table."""
+    other = func.bool_and(prompts.c.answer == "other").label("other")
+    query = select(prompts.c.suite_id, prompts.c.profile, other).where(prompts.c.suite_id.in_(suites)).group_by(prompts.c.suite_id, prompts.c.profile)
+    found: dict[int, list[tuple[str, bool]]] = {suite: [] for suite in suites}
+    for row in await connection.execute(query.order_by(prompts.c.profile)):
+        found[row.suite_id].append((row.profile, row.other))
+    return {suite: [] if all(other for _, other in kinds) else [name for name, other in kinds if other] for suite, kinds in found.items()}
+
+
 def _of_runs() -> Any:
     """Runs with the stored suite that they ask for."""
     return runs.join(stored_suites, (stored_suites.c.project == runs.c.project) & (stored_suites.c.name == runs.c.suite))

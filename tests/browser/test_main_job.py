@@ -52,6 +52,10 @@ def test_submit_watch_report_compare(show: Opener, service: Service, runner: Run
     opened.shot("campaign-running")
     expect(live.get_by_role("status")).to_have_text("Measuring: step 7 of 16.")
     expect(live.get_by_text("about 2 min 20 s left")).to_be_visible()
+    # The tiles stand outside of what the stream replaces.
+    for tile in live.locator(".tile .pending").all():
+        expect(tile).to_have_text("waits for step 7 of 16")
+    assert live.locator(".tile .pending").count() == 4
     watched.shot("run-running")
     attempt.measure(prompts=8, passes=6, acceptance=0.5, degenerate=True, repeated_share=0.83)
     expect(live.locator(".tile.refused")).to_have_count(3)

@@ -4,11 +4,14 @@ import asyncio
 import json
 from typing import Any
 
+import httpx
 import pytest
 
+from app.domain.catalogue import Part
 from app.domain.spec import RunSpec
 from app.runs import store
 from app.storage.database import Database, RuleBroken
+from runners.workloads.suite import load
 from tests import factories
 from tests.integration.conftest import Service
 
@@ -128,6 +131,98 @@ async def test_what_nobody_offers_is_refused_at_its_field(service: Service, over
     assert answer.status_code == 422, answer.text
     assert [field["pointer"] for field in answer.json()["errors"]] == [place]
     assert hint in answer.json()["errors"][0]["detail"]
+
+
+PARALLEL = load("parallel-v2").offered()
+
+
+@pytest.mark.parametrize(
+    ("over", "place", "said"),
+    [
+        ({"drafter": "none"}, "/drafter/name", "none is plain decoding itself"),
+        ({"suite": {"id": "parallel-v2", "limit": 500}}, "/suite/limit", "has 96 prompts for this run, and the limit is 500"),
+        ({"suite": {"id": "parallel-v2", "limit": 13, "profiles": ["code"]}}, "/suite/limit", "has 12 prompts for this run, and the limit is 13"),
+        ({"load": {"concurrency": 2}, "suite": {"id": "parallel-v2", "limit": 5}}, "/suite/limit", "need at least 6 prompts, and this run takes 5"),
+        # Of a suite that runners alone have it is known that a limit is never exceeded.
+        ({"load": {"concurrency": 2}, "suite": {"id": "everyday", "limit": 5}}, "/suite/limit", "need at least 6 prompts, and this run takes 5"),
+        ({"load": {"concurrency": 5}, "suite": {"id": "parallel-v2", "profiles": ["code"]}}, "/load/concurrency", "at least 15 prompts"),
+    ],
+)
+async def test_what_could_only_fail_is_refused_at_its_field(service: Service, over: dict[str, Any], place: str, said: str) -> None:
+    """Catches a run that waits in line to fail in its first minute, alone, in a campaign and from the form."""
+    await service.offer(suites=(*factories.offer().suites, PARALLEL), max_concurrency=8, drafters=(*factories.offer().drafters, Part(name="none")))
+    answer = await service.submit(**over)
+    assert (answer.status_code, answer.json()["type"]) == (422, "urn:bezmen:problem:could-only-fail"), answer.text
+    assert [field["pointer"] for field in answer.json()["errors"]] == [place]
+    assert said in answer.json()["errors"][0]["detail"]
+    runs = [factories.spec_body(), factories.spec_body(**over)]
+    campaign = await service.client.post("/api/v1/campaigns", json={"title": "two", "runs": runs}, headers=service.admin)
+    assert campaign.status_code == 422
+    assert said in campaign.json()["detail"]
+    assert await service.sql("SELECT count(*) FROM runs") == [(0,)]
+
+
+@pytest.mark.parametrize(
+    "over",
+    [
+        {"suite": {"id": "parallel-v2", "limit": 96}},
+        {"suite": {"id": "parallel-v2", "limit": 2}},
+        {"suite": {"id": "parallel-v2", "limit": 2}, "load": {"kind": "open", "rate": 1, "concurrency": 2}},
+        {"suite": {"id": "parallel-v2", "limit": 6}, "load": {"concurrency": 2}},
+        {"suite": {"id": "everyday", "limit": 500}},
+        {"drafter": {"name": "layerskip", "params": {"exit_layer": 500}}},
+    ],
+)
+async def test_what_may_succeed_or_is_not_known_is_taken(service: Service, over: dict[str, Any]) -> None:
+    """Catches a refusal of what fits exactly, and a guess where the service does not know."""
+    await service.offer(suites=(*factories.offer().suites, PARALLEL), max_concurrency=8, drafters=(Part(name="ngram"), Part(name="layerskip")))
+    answer = await service.submit(**over)
+    assert answer.status_code == 201, answer.text
+
+
+async def test_layers_are_known_from_earlier_runs_of_the_model(service: Service) -> None:
+    """Catches an exit layer that this very model has been seen not to have, and one model's layers that are taken for another's or another type's."""
+    await service.finished()
+    await service.offer(drafters=(Part(name="ngram"), Part(name="layerskip")))
+    layers = factories.preflight_fact().layers
+
+    async def asked(layer: int, **model: str) -> httpx.Response:
+        source = factories.spec_body()["model"] | model
+        return await service.submit(drafter={"name": "layerskip", "params": {"exit_layer": layer}}, model=source)
+
+    for refused in (await asked(layers), await asked(layers, dtype="float32"), await asked(layers + 70)):
+        assert refused.status_code == 422
+        assert refused.json()["errors"][0]["pointer"] == "/drafter/params/exit_layer"
+        assert f"choose 1 to {layers - 1}" in refused.json()["detail"]
+    assert (await asked(layers - 1)).status_code == 201
+    assert (await asked(layers, file="other.gguf")).status_code == 201
+
+
+async def test_the_form_says_what_could_only_fail_at_its_field(service: Service) -> None:
+    """Catches a refusal that the form shows in English, or at no field of it."""
+    await service.offer(suites=(PARALLEL,), max_concurrency=8)
+    model = factories.offer().models[0]
+    form = {
+        "model": f"{model.source}:{model.name}", "drafter": "ngram", "controller": "constant", "language": "ru", "tokenizer": model.tokenizer,
+        "suite": "parallel-v2", "limit": "500", "concurrency": "1", "max_new_tokens": "16", "trials": "1", "margin": "0.02",
+    }  # fmt: skip
+    headers = {"Sec-Fetch-Site": "same-origin", "Accept": "text/html", "Accept-Language": "ru"}
+    answer = await service.client.post("/submit", data=form, headers=headers)
+    assert answer.status_code == 422, answer.text
+    assert 'href="#limit"' in answer.text
+    assert "промптов для этого прогона: 96, а предел: 500" in answer.text
+
+
+async def test_an_empty_form_asks_for_everything_at_once(service: Service) -> None:
+    """Catches a parameter without a default that is asked for only after all else is filled in."""
+    schema = {"type": "object", "properties": {"exit_layer": {"type": "integer", "minimum": 1, "maximum": 512}}, "required": ["exit_layer"]}
+    await service.offer(drafters=(Part(name="layerskip", schema=schema),))
+    headers = {"Sec-Fetch-Site": "same-origin", "Accept": "text/html"}
+    empty = {"drafter": "layerskip", "drafter.layerskip.exit_layer": "", "language": "", "tokenizer": "", "suite": "everyday"}
+    answer = await service.client.post("/submit", data=empty, headers=headers)
+    assert answer.status_code == 422
+    for name in ("drafter.layerskip.exit_layer", "language", "tokenizer"):
+        assert f'href="#{name}"' in answer.text
 
 
 async def test_before_any_runner_was_seen(service: Service) -> None:

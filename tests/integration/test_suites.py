@@ -3,6 +3,7 @@
 import json
 import logging
 from collections.abc import Mapping
+from html import unescape
 from typing import Any
 
 import httpx
@@ -10,6 +11,7 @@ import pytest
 
 from app.domain.suite import parse
 from app.domain.withheld import REASON
+from runners.workloads.suite import load
 from tests import factories
 from tests.integration.conftest import Attempt, Service, batch, bearer
 from tests.integration.test_scopes import routes
@@ -52,6 +54,36 @@ async def test_a_suite_is_taken_and_shown(service: Service) -> None:
     assert sorted((p["id"], p["text"]) for p in [*first["items"], *rest["items"]]) == sorted(
         (f"p{n}-{language}", f"{SECRET} p{n}") for n in range(8) for language in ("ru", "en")
     )
+
+
+async def test_the_text_of_shipped_suites_is_read(service: Service) -> None:
+    """Catches public prompts that nobody can read, a count that leaves out profiles without a word, and other prompts of a runner that are shown as
+    those of this installation."""
+    ours = load("parallel-v2")
+    theirs = ours.offered().model_copy(update={"id": "parallel-v9", "digest": "0" * 64})
+    await service.offer(suites=(ours.offered(), theirs))
+    told = (await service.get("/api/v1/suites/parallel-v2")).json()
+    assert (told["prompts"], told["parallel"], told["apart"], told["counts"]["ru"]["translation"]) == (96, 108, ["translation"], 12)
+    first = (await service.get("/api/v1/suites/parallel-v2/prompts?limit=150")).json()
+    rest = (await service.get(f"/api/v1/suites/parallel-v2/prompts?limit=150&after={first['next_place']}")).json()
+    assert rest["next_place"] is None
+    assert [p["text"] for p in [*first["items"], *rest["items"]]] == [prompt.text for prompt in ours.prompts]
+    page = (await service.get("/suites/parallel-v2", accept="text/html")).text
+    assert "Not counted, since a run takes them only where it names them: translation (12)." in page
+    assert ours.prompts[0].text[:40] in unescape(page)
+    assert "translation (12)" in (await service.get("/suites", accept="text/html")).text
+    assert (await service.get("/api/v1/suites/parallel-v9/prompts")).status_code == 409
+    assert (await service.get("/api/v1/suites/parallel-v9")).json()["parallel"] is None
+
+
+async def test_profiles_that_stand_apart_are_told_of_an_uploaded_suite(service: Service) -> None:
+    """Catches a profile among those of a suite that no run takes unless it names it."""
+    body = content(*(line(f"p{n}", profile="chat") for n in range(3)), *(line(f"t{n}", profile="into", answer="other") for n in range(2)))
+    made = (await upload(service, body)).json()
+    assert (made["prompts"], made["apart"]) == (3, ["into"])
+    assert [suite["apart"] for suite in (await service.get("/api/v1/suites")).json()] == [["into"]]
+    await upload(service, content(*(line(f"t{n}", answer="other") for n in range(2))), id="all-v1")
+    assert (await service.get("/api/v1/suites/all-v1")).json()["apart"] == []
 
 
 async def test_every_wrong_line_is_named_and_nothing_is_stored(service: Service) -> None:

@@ -1,7 +1,7 @@
 """Time between a request's planned arrival and its slot: the part of its latency that others cause."""
 
 from app.metrics.base import Metric
-from app.metrics.distribution import per_request
+from app.metrics.distribution import PerRequest
 
 METRIC = Metric(
     id="queueing",
@@ -9,7 +9,7 @@ METRIC = Metric(
     unit="seconds",
     better="lower",
     formula="sent_at − planned_at; p50, p95, p99 over requests",
-    compute=per_request(lambda rows: rows["queueing"], on_prompts=True, from_arrival=True),
+    compute=PerRequest(lambda rows: rows["queueing"], on_prompts=True, from_arrival=True),
     speed=True,
     loads=("open",),
 )

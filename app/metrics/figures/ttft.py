@@ -1,7 +1,7 @@
 """Time to the first token; the clock starts before sending."""
 
 from app.metrics.base import Metric
-from app.metrics.distribution import per_request
+from app.metrics.distribution import PerRequest
 
 METRIC = Metric(
     id="ttft",
@@ -9,6 +9,6 @@ METRIC = Metric(
     unit="seconds",
     better="lower",
     formula="first_at − sent_at (in open load − planned_at); p50, p95, p99 over requests",
-    compute=per_request(lambda rows: rows["ttft"], on_prompts=True, from_arrival=True),
+    compute=PerRequest(lambda rows: rows["ttft"], on_prompts=True, from_arrival=True),
     speed=True,
 )

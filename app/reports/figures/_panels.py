@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from app.domain.estimate import Estimate
-from app.reports.figures.base import PLAIN, Trace, dot, draw, row_axis, safe, zero_axis
+from app.reports.figures.base import PLAIN, Trace, dot, draw, mark, row_axis, safe, zero_axis
 from app.reports.shown import Shown
 
+HOLLOW = 2.5
 _ROW, _GAP, _TOP, _BOTTOM = 30, 74, 40, 34
 
 
@@ -60,9 +61,12 @@ def _mark(row: Row, y: int) -> Trace | None:
     e = row.estimate
     if e.point is None:
         return None
-    symbol = row.symbol if e.low is not None or row.symbol == PLAIN else f"{row.symbol}-open"
+    decided = e.low is not None
+    symbol = row.symbol if decided or row.symbol == PLAIN else f"{row.symbol}-open"
     hover = safe(f"{row.name}: {row.shown.value} {row.shown.interval or row.shown.why}, {row.shown.n}")
-    return dot(e.point, y, e.low, e.high, colour=row.colour, symbol=symbol, hover=hover)
+    trace = dot(e.point, y, e.low, e.high, colour=row.colour, symbol=symbol, hover=hover)
+    # A thin line is to the bar of plain decoding what a hollow circle is to a full one.
+    return trace if decided else trace | {"marker": mark(row.colour, symbol) | {"line": {"width": HOLLOW, "color": row.colour}}}
 
 
 def _axis(panel: Panel, locale: str) -> dict[str, Any]:

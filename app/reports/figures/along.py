@@ -38,6 +38,8 @@ def build(reports: Sequence[Report], locale: str) -> Plot:
     buckets = sorted({name for _, _, by in found for name in by}, key=_first)
     caption = gettext("Kept ÷ drafted tokens by where in the output a draft begins, with 95 % intervals over prompts.", locale)
     caption += " " + gettext("A dot is hollow where too few prompts got so far for an interval; late places are those of long answers.", locale)
+    if len(reports) == 1:
+        caption += " " + gettext("Below each place: the prompts with a draft there.", locale)
     if len(reports) > 1:
         caption += missing_series((name, find(r, r.acceptance if by else ID, locale)) for name, r, by in found)
     finding = "; ".join(_finding(name, r, by, locale) for name, r, by in found)
@@ -90,7 +92,7 @@ def _figure(
             ends.append((name, trace["x"][-1], trace["y"][-1]))
     single = drawn[0][2] if len(reports) == 1 else {}
     text = [f"{b}<br>{decimal(single[b].pooled.n, 0, locale)}" if b in single else b for b in buckets]
-    title = gettext("output token, and prompts with a draft there", locale) if single else gettext("output token", locale)
+    title = gettext("output token, below: prompts", locale) if single else gettext("output token", locale)
     places = list(range(1, len(buckets) + 1))
     wide = places[:: max(1, -(-len(places) // 7))]
     layout = {

@@ -163,6 +163,8 @@ def row_axis(labels: Sequence[str]) -> dict[str, Any]:
         "tickvals": list(range(count)),
         "ticktext": [safe(label) for label in labels],
         "showgrid": False,
+        # A mark at the very start of an axis is as wide as a letter.
+        "ticklabelstandoff": 10,
     }
 
 

@@ -20,12 +20,12 @@ _OF = (
 
 
 def build(reports: Sequence[Report], locale: str) -> Plot:
-    """Both arms of each run; ▬ is plain decoding."""
+    """Both arms of each run; a line is plain decoding."""
     table = _table(reports, locale)
     panels = [panel for of, unit, title in _OF if (panel := _panel(reports, of, unit, title, locale)).rows]
     question = gettext("How fast is it?", locale)
     caption = gettext(
-        "▬ plain, ● or ■ speculative. Hollow: an absolute speed has no interval; the speed-up is measured in pairs and has one.", locale
+        "— plain, ○ or □ speculative. No mark is filled: an absolute speed has no interval; the speed-up is measured in pairs and has one.", locale
     )
     if len(reports) > 1:
         caption += missing_series((series_name(r, reports, locale), find(r, r.headline, locale)) for r in reports)

@@ -94,7 +94,7 @@ async def _changes(run_id: int, runs: Runs, notifications: Notifications, locale
     while not notifications.stopping.is_set():
         summary = await runs.get(run_id)
         shown = progress.show(summary, locale)
-        body = fragment("_progress.html", locale, run=summary, progress=shown)
+        body = fragment("_progress.html", locale, run=summary, progress=shown, live=True)
         if shown.stage != stage:
             stage = shown.stage
             yield format_sse_event(event="stage", data_str=fragment("_stage.html", locale, text=stage))

@@ -18,7 +18,7 @@ from app.reports.retold import retell
 from app.reports.translate import gettext, language_name, ngettext
 from app.reports.words import mark
 from app.runners_registry.service import Registry, registry_service
-from app.suites.routes import shown
+from app.suites.routes import shown, texts_of
 from app.suites.schemas import PromptPage, SuiteOut
 from app.suites.service import Suites, WrongSuite, merged, suites_service
 from app.web.preferences import locale_of
@@ -33,7 +33,11 @@ _ORIGINS = {"runner": mark("comes with the runners"), "uploaded": mark("uploaded
 
 @dataclass(frozen=True)
 class Row:
+    """`profiles` are those of a run that names none, `apart` the others in a sentence."""
+
     suite: SuiteOut
+    profiles: tuple[str, ...]
+    apart: str
     origin: str
     prompts: str
     parallel: str
@@ -71,7 +75,7 @@ async def suite_page(
     suite_id: str, request: Request, suites: Service, runners: Runners, after: Annotated[int, Query(ge=-1, le=2**31 - 1)] = -1
 ) -> Response:
     found = await shown(suite_id, suites, runners)
-    texts = None if found.private or found.origin == "runner" else await suites.prompts(suite_id, after, PAGE)
+    texts = None if found.private else await texts_of(found, suites, after, PAGE)
     return page(request, "suite.html", **one(found, texts, locale_of(request)))
 
 
@@ -113,7 +117,8 @@ def _origin(suite: SuiteOut) -> str:
 
 def row(suite: SuiteOut, locale: str) -> Row:
     parallel = gettext("not told by runners", locale) if suite.parallel is None else decimal(suite.parallel, 0, locale)
-    return Row(suite, gettext(_ORIGINS[_origin(suite)], locale), decimal(suite.prompts, 0, locale), parallel)
+    profiles = tuple(name for name in suite.profiles if name not in (suite.apart or ()))
+    return Row(suite, profiles, _apart(suite, locale), gettext(_ORIGINS[_origin(suite)], locale), decimal(suite.prompts, 0, locale), parallel)
 
 
 def one(suite: SuiteOut, texts: PromptPage | None, locale: str) -> dict[str, Any]:
@@ -123,6 +128,7 @@ def one(suite: SuiteOut, texts: PromptPage | None, locale: str) -> dict[str, Any
         "suite": suite,
         "row": row(suite, locale),
         "sentence": _sentence(suite, locale),
+        "apart": _apart(suite, locale),
         "lacking": [text for language in counts if (text := _alone(suite, language, locale))],
         "profiles": [(name, [decimal(counts[language].get(name, 0), 0, locale) for language in suite.languages]) for name in suite.profiles]
         if counts
@@ -141,6 +147,15 @@ def _sentence(suite: SuiteOut, locale: str) -> str:
         "prompts": counted(suite.prompts, "prompts", locale),
         "languages": names,
     }
+
+
+def _apart(suite: SuiteOut, locale: str) -> str:
+    """Profiles that the number of prompts leaves out."""
+    if not suite.apart or suite.counts is None:
+        return ""
+    sizes = [min(counts.get(name, 0) for counts in suite.counts.values()) for name in suite.apart]
+    named = ", ".join(f"{name} ({decimal(size, 0, locale)})" for name, size in zip(suite.apart, sizes, strict=True))
+    return gettext("Not counted, since a run takes them only where it names them: %(profiles)s.", locale) % {"profiles": named}
 
 
 def _alone(suite: SuiteOut, language: str, locale: str) -> str:

@@ -61,6 +61,13 @@ def test_every_wrong_line_is_named_at_once() -> None:
     assert [str(fault).split(":")[0] for fault in found[4:]] == ["line 2", "line 3", "line 4, id", "line 5", "line 6"]
 
 
+def test_a_byte_that_is_no_text_hides_nothing() -> None:
+    """Catches one bad byte without its line, and the faults of all other lines unsaid until it is mended."""
+    found = faults(lines({}) + b"\n{\xff}\nno json\n" + lines({"id": "b", "parallel": "b", "text": ""}))
+    assert [(fault.line, fault.field) for fault in found] == [(2, None), (3, None), (4, "text")]
+    assert "not UTF-8 at byte 2 of the line" in str(found[0])
+
+
 def test_no_more_faults_than_a_person_reads() -> None:
     """Catches an answer of a megabyte for a file of another format."""
     with pytest.raises(SuiteError) as error:
@@ -74,7 +81,6 @@ def test_no_more_faults_than_a_person_reads() -> None:
     [
         (b"", "The file has no prompt"),
         (b"\n \n", "The file has no prompt"),
-        (b"abc\xff", "not UTF-8 at byte 3"),
         (lines(*({"id": f"p{n}", "parallel": None} for n in range(MOST_PROMPTS + 1))), "10000 at most"),
         (lines(*({"id": f"p{n}", "parallel": None, "profile": f"k{n}"} for n in range(65))), "profile: The file has 65 different values"),
     ],

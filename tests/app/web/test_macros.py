@@ -92,3 +92,13 @@ def test_both_languages_speak() -> None:
     """Catches a template environment that mixes languages."""
     assert "окупается" in macro("verdict('pays')", "ru")
     assert "pays" in macro("verdict('pays')", "en")
+
+
+def test_a_stacked_row_names_its_numbers_and_skips_what_is_empty() -> None:
+    """Catches a column that is out of sight on a phone, and a name with nothing behind it."""
+    table = Table(("What", "From costs", "Measured"), (("a round", "", Shown("value", value="1.2")),))
+    text = macro("table(table, 'Why', stack=True)", table=table)
+    assert 'class="scroll"' not in text
+    assert 'data-label="Measured"' in text
+    assert "From costs" not in text.split("<tbody>")[1]
+    assert "data-label" not in macro("table(table, 'Why')", table=table)

@@ -9,7 +9,7 @@ import pytest
 from app.domain.estimate import Figure
 from app.reports.build import build
 from app.reports.compare import compare
-from app.reports.figures import fertility, forest, positions, profiles, throughput, trials
+from app.reports.figures import along, economics, fertility, forest, lengths, positions, profiles, throughput, trials
 from app.reports.figures.base import Plot, ratio_axis, zero_axis
 from app.reports.report import Comparison, Report
 from app.reports.shown import Shown, find
@@ -147,6 +147,31 @@ def test_text_from_outside_cannot_be_markup_in_a_plot() -> None:
     """Catches plotly's own HTML in labels: a profile's name is text."""
     record = run(5, "ru", prompts=8, profile='<a href="https://example.org">x</a>')
     assert "<a" not in json.dumps(profiles.build([build(record)], "en").figure)
+
+
+@pytest.mark.parametrize("locale", ["en", "ru"])
+def test_names_of_axes_fit_on_a_phone(compared: Comparison, locale: str) -> None:
+    """Catches the name of an axis that is cut at the edge of the picture."""
+    alone = compared.reports[0]
+    plots = [*every(compared.reports, compared, locale), lengths.build([alone], locale), along.build([alone], locale), economics.build(alone, locale)]
+    axes = [axis for plot in plots if plot.figure for name, axis in plot.figure["layout"].items() if "xaxis" in name]
+    names = [axis["title"]["text"] for axis in axes if "title" in axis]
+    assert names
+    assert [name for name in names if len(name) > 40] == []
+
+
+def test_neither_arm_of_a_plot_without_intervals_looks_decided(compared: Comparison) -> None:
+    """Catches a plain mark that is full beside a hollow one, though neither has an interval."""
+    drawn = marks(throughput.build([compared.reports[0]], "en"))
+    assert {trace["marker"]["symbol"] for trace in drawn} == {"line-ew-open", "circle-open"}
+    assert {trace["marker"]["line"]["width"] for trace in drawn} == {2.5}
+
+
+def test_a_name_of_a_row_keeps_off_a_mark_at_zero(compared: Comparison) -> None:
+    """Catches a label that a mark at the start of its axis is drawn over."""
+    plot = profiles.build([compared.reports[0]], "en")
+    assert plot.figure is not None
+    assert plot.figure["layout"]["yaxis"]["ticklabelstandoff"] >= 8
 
 
 def test_ticks_are_never_rounded_to_another_number() -> None:
