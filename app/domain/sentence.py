@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from app.domain.value import Value
 
@@ -30,11 +30,16 @@ class Quantity(Value):
 
 class Sentence(Value):
     """A msgid with named placeholders (`%(name)s`) and what fills them, so that one text serves page, JSON and export in every language. `said` is
-    the English text in full; answers of the API have it, and nothing is made of it."""
+    the English text in full, which answers of the API have; whoever reads one makes it anew."""
 
     text: str
     values: dict[str, str | int | Quantity] = {}
     said: str | None = Field(default=None, exclude_if=lambda said: said is None)
+
+    @field_validator("said", mode="before")
+    @classmethod
+    def _made_anew(cls, _: object) -> None:
+        return None
 
 
 def plain(text: str, **values: str | int | Quantity) -> Sentence:
