@@ -134,6 +134,9 @@ async def test_what_nobody_offers_is_refused_at_its_field(service: Service, over
 
 
 PARALLEL = load("parallel-v2").offered()
+EXIT = {"type": "object", "properties": {"exit_layer": {"type": "integer", "minimum": 1, "maximum": 512}}, "required": ["exit_layer"]}
+LAYERSKIP = Part(name="layerskip", schema=EXIT)
+DRAFTERS = (*(part for part in factories.offer().drafters if part.name != "layerskip"), LAYERSKIP)
 
 
 @pytest.mark.parametrize(
@@ -175,7 +178,7 @@ async def test_what_could_only_fail_is_refused_at_its_field(service: Service, ov
 )
 async def test_what_may_succeed_or_is_not_known_is_taken(service: Service, over: dict[str, Any]) -> None:
     """Catches a refusal of what fits exactly, and a guess where the service does not know."""
-    await service.offer(suites=(*factories.offer().suites, PARALLEL), max_concurrency=8, drafters=(Part(name="ngram"), Part(name="layerskip")))
+    await service.offer(suites=(*factories.offer().suites, PARALLEL), max_concurrency=8, drafters=DRAFTERS)
     answer = await service.submit(**over)
     assert answer.status_code == 201, answer.text
 
@@ -183,7 +186,7 @@ async def test_what_may_succeed_or_is_not_known_is_taken(service: Service, over:
 async def test_layers_are_known_from_earlier_runs_of_the_model(service: Service) -> None:
     """Catches an exit layer that this very model has been seen not to have, and one model's layers that are taken for another's or another type's."""
     await service.finished()
-    await service.offer(drafters=(Part(name="ngram"), Part(name="layerskip")))
+    await service.offer(drafters=DRAFTERS)
     layers = factories.preflight_fact().layers
 
     async def asked(layer: int, **model: str) -> httpx.Response:
@@ -215,8 +218,7 @@ async def test_the_form_says_what_could_only_fail_at_its_field(service: Service)
 
 async def test_an_empty_form_asks_for_everything_at_once(service: Service) -> None:
     """Catches a parameter without a default that is asked for only after all else is filled in."""
-    schema = {"type": "object", "properties": {"exit_layer": {"type": "integer", "minimum": 1, "maximum": 512}}, "required": ["exit_layer"]}
-    await service.offer(drafters=(Part(name="layerskip", schema=schema),))
+    await service.offer(drafters=(LAYERSKIP,))
     headers = {"Sec-Fetch-Site": "same-origin", "Accept": "text/html"}
     empty = {"drafter": "layerskip", "drafter.layerskip.exit_layer": "", "language": "", "tokenizer": "", "suite": "everyday"}
     answer = await service.client.post("/submit", data=empty, headers=headers)
