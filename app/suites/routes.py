@@ -1,4 +1,4 @@
-"""Prompt suites: those that runners bring, whose text stays with them, and those that were uploaded."""
+"""Prompt suites: those that come with Bezmen or are a runner's own, whose text stays with it, and those that were uploaded."""
 
 from typing import Annotated
 
