@@ -156,7 +156,7 @@ def test_the_printed_command_asks_for_the_same(show: Opener, service: Service, r
 
 
 def test_a_failed_run_says_why(show: Opener, service: Service, runner: Runner) -> None:
-    """Catches a failure without its reason, or with a verdict."""
+    """Catches a failure without its reason, with a verdict, or with its reason said twice."""
     runner.offer()
     run = service.submit()
     attempt = runner.lease()
@@ -165,4 +165,5 @@ def test_a_failed_run_says_why(show: Opener, service: Service, runner: Runner) -
     answer = opened.page.locator("#answer")
     expect(answer).to_contain_text("You named smollm2 (9f2c41), the model uses gemma3 (77ab02).")
     expect(answer.locator(".v")).to_have_text("failed")
+    assert answer.inner_text().count("You named smollm2") == 1
     opened.shot("run-failed")
