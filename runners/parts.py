@@ -103,6 +103,8 @@ def choose(spec: RunSpec) -> Chosen:
         raise UnknownPart(f"verifier {verifier.name} judges chains, and {drafter.name} drafts trees; choose exact or rejection")
     if drafter.trees and spec.compile:
         raise UnknownPart(f"{drafter.name} drafts trees, whose forwards are not compiled; leave compile out")
+    if drafter.opens and spec.compile:
+        raise UnknownPart(f"{drafter.name} looks between layers, which a compiled forward does not show; leave compile out")
     return Chosen(drafter, drafter_params, controller, controller_params, verifier(verifier_params), law)
 
 

@@ -86,8 +86,11 @@ def tiny(name: str, *, slots: int = 4, eos: frozenset[int] = frozenset(), contex
     return TransformersTarget(tiny_model(name), slots=slots, context=context, eos=eos)
 
 
-# Of a drafter that stands on another one, the other's parameters.
-EXAMPLES: dict[str, dict[str, Any]] = {"tree-topk": {"settings": "exit_layer=1", "nodes": 8, "width": 2}}
+# Of a drafter that stands on another one, the other's parameters; of one that learns, parameters that let it learn in a short text.
+EXAMPLES: dict[str, dict[str, Any]] = {
+    "swift": {"window": 4},
+    "tree-topk": {"settings": "exit_layer=1", "nodes": 8, "width": 2},
+}
 
 
 def example_params(name: str) -> dict[str, Any]:

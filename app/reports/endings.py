@@ -62,6 +62,8 @@ ENDINGS: tuple[str, ...] = (
     mark("This runner runs the families %(names)s."),
     mark("verifier %(name)s judges chains, and %(drafter)s drafts trees; choose exact or rejection"),
     mark("%(name)s drafts trees, whose forwards are not compiled; leave compile out"),
+    mark("%(name)s looks between layers, which a compiled forward does not show; leave compile out"),
+    mark("%(name)s looks between the layers of a model, and %(target)s has none to look between"),
     mark("the runner is shutting down"),
     mark("Compiled forwards are the target's alone, and %(name)s has a model of its own; leave compile out."),
     mark(

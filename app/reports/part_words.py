@@ -3,6 +3,17 @@
 from app.reports.words import mark
 
 PARTS: tuple[str, ...] = (
+    mark("drafts with the target itself without the blocks that a search within the text leaves out; no weights of its own"),
+    mark("Share left out"),
+    mark("of the attentions and MLPs between the first layer and the last one"),
+    mark("Window"),
+    mark("latest tokens of the answer that a set of blocks is tried on"),
+    mark("Tries"),
+    mark("sets tried in a request, one before each draft"),
+    mark("Patience"),
+    mark("tries in a row that find nothing better end the search"),
+    mark("Good enough"),
+    mark("the share of agreeing tokens that ends the search"),
     mark("drafts with a second, smaller model that has a cache of its own"),
     mark("Drafter's model"),
     mark("as it stands in the list of models: package:NAME, or path:FOLDER"),

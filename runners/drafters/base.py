@@ -31,7 +31,8 @@ class Drafter(ABC):
     """`memory` says whether anything outlives a request, where no parameter decides it; `needs` names what the loop must supply beyond tokens;
     `always_drafts` says that a proposal is never empty while there is room, so that a run without any draft is a failure and not a fact;
     `shares_cache` says that the draft reads the target's own keys and values; `knows_confidence` that it asks `more`, with a probability of its own
-    for each token; `branches` that it says what stands behind any path, not only its own (`behind`); `trees` that its proposals branch."""
+    for each token; `branches` that it says what stands behind any path, not only its own (`behind`); `trees` that its proposals branch; `opens` that
+    it looks between the target's layers; `learns` that what it proposes depends on the rounds of the request so far, not on its text alone."""
 
     name: ClassVar[str]
     summary: ClassVar[str]
@@ -43,9 +44,13 @@ class Drafter(ABC):
     knows_confidence: ClassVar[bool] = False
     branches: ClassVar[bool] = False
     trees: ClassVar[bool] = False
+    opens: ClassVar[bool] = False
+    learns: ClassVar[bool] = False
 
     def __init__(self, params: BaseModel, target: Target, chance: Chance | None = None) -> None:
         """A drafter with a distribution of its own draws from it by `chance`; one that draws must return the probabilities that it drew from."""
+        if self.opens and not target.opens:
+            raise UnfitDrafter(f"{self.name} looks between the layers of a model, and {type(target).__name__} has none to look between")
         self.params = params
         self.target = target
         self.chance = chance or Chance()

@@ -9,6 +9,7 @@ from torch import Tensor
 from app.domain.compilation import Compilation, CompiledShape
 from runners.clock import Clock
 from runners.engine.compiler import Pass, build, forget, hold
+from runners.engine.draft import Watch
 from runners.engine.slots import Aimed
 from runners.engine.target import Stretch
 from runners.engine.transformers_target import TransformersTarget
@@ -88,12 +89,12 @@ class CompiledTarget(TransformersTarget):
         """The smallest of the shapes `held` that holds so many rows and positions, if it is full enough."""
         return min((s for s in held if s[0] >= rows >= LEAST_FULL * s[0] and s[1] >= positions), default=None)
 
-    def _layers(self, hidden: Tensor, slots: tuple[int, ...], positions: Tensor, first: int, last: int) -> Tensor:
+    def _layers(self, hidden: Tensor, slots: tuple[int, ...], positions: Tensor, first: int, last: int, watch: Watch | None = None) -> Tensor:
         live, columns = positions.shape
         shape = self._fitting(live, columns, [(r, p) for r, p, a, b in self._passes if (a, b) == (first, last)])
-        if shape is None:
+        if shape is None or watch is not None:
             self.eager += 1
-            return super()._layers(hidden, slots, positions, first, last)
+            return super()._layers(hidden, slots, positions, first, last, watch)
         rows, wide = shape
         behind = positions[:, -1:] + torch.arange(1, wide - columns + 1, device=self.device)
         positions = torch.cat([positions, behind], dim=1)

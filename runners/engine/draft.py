@@ -1,7 +1,7 @@
 """What passes between loop, drafter, target and verifier."""
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Protocol, Self
 
 import torch
 from torch import Tensor
@@ -24,6 +24,14 @@ class Batch:
         return Batch(tuple(self.slots[r] for r in chosen), tuple(self.ids[r] for r in chosen))
 
 
+class Watch(Protocol):
+    """Told the states between blocks while a target computes them: after each layer, and with `halves` also behind its attention."""
+
+    halves: bool
+
+    def put(self, boundary: int, boundaries: int, rows: Tensor, positions: Tensor, hidden: Tensor) -> None: ...
+
+
 @dataclass(frozen=True)
 class Resume:
     """Target work already done for the positions of the last committed token and of all drafts but the deepest:
@@ -39,17 +47,26 @@ class Resume:
 class Draft:
     """Proposed tokens `[B, n]`, of which row r uses the first `lengths[r]`. Without a `tree` each stands behind the one before it: a chain.
     `probabilities` `[B, n, V]`, the law behind each token's parent that it was drawn from, or None for a proposal that was not sampled; siblings in a
-    tree were drawn from one law without replacement."""
+    tree were drawn from one law without replacement. `watch` is told what the verification of a chain computes."""
 
     tokens: Tensor
     lengths: tuple[int, ...]
     probabilities: Tensor | None = None
     resume: Resume | None = None
     tree: Tree | None = None
+    watch: Watch | None = None
 
     @classmethod
-    def chain(cls, tokens: Tensor, lengths: tuple[int, ...], *, probabilities: Tensor | None = None, resume: Resume | None = None) -> Self:
-        return cls(tokens, lengths, probabilities, resume)
+    def chain(
+        cls,
+        tokens: Tensor,
+        lengths: tuple[int, ...],
+        *,
+        probabilities: Tensor | None = None,
+        resume: Resume | None = None,
+        watch: Watch | None = None,
+    ) -> Self:
+        return cls(tokens, lengths, probabilities, resume, watch=watch)
 
     @classmethod
     def empty(cls, rows: int, device: torch.device) -> Self:

@@ -105,7 +105,7 @@ class Sequence:
             "first_at": self.step_end[0],
             "last_at": self.step_end[-1],
             "finish": self.finish,
-            "draft_layer_passes": None if self.passes.foreign else self.passes.draft,
+            "draft_layer_passes": None if self.passes.foreign else self.passes.drafted,
             "verify_layer_passes": self.passes.verify,
             "prefill_layer_passes": self.passes.prefill,
             "output_ids": tuple(self.output),

@@ -38,6 +38,7 @@ class Aimed:
 
     def __init__(self, cache: SlotCache, rows: Tensor, positions: Tensor, width: int, read: slice | Tensor) -> None:
         self._keys, self._values = cache.keys, cache.values
+        self.rows = rows
         self._where = (rows[:, None], slice(None), positions)
         self._read, self._width = read, width
 

@@ -9,19 +9,27 @@ import torch
 from torch import Tensor
 
 from app.domain.compilation import Compilation
-from runners.engine.draft import Batch, Draft
+from runners.engine.blocks import Beside, BlockCosts, Skips
+from runners.engine.draft import Batch, Draft, Watch
 from runners.engine.tree import Look
 
 
 @dataclass
 class Passes:
-    """Layer passes of one slot's sequence: layers × positions executed, apart by what they were for. `foreign`: another model drafts, whose layers
-    are not the target's and are not counted."""
+    """Layer passes of one slot's sequence: layers × positions executed, apart by what they were for. `halves`: blocks that a drafter ran by
+    themselves, of which attention and MLP of a layer are two. `foreign`: another model drafts, whose layers are not the target's and are not counted.
+    """
 
     prefill: int = 0
     draft: int = 0
     verify: int = 0
+    halves: int = 0
     foreign: bool = False
+
+    @property
+    def drafted(self) -> int:
+        """All of the drafter's; half a layer is rounded up."""
+        return self.draft + (self.halves + 1) // 2
 
 
 @dataclass(frozen=True, order=True)
@@ -38,6 +46,8 @@ class Target(ABC):
 
     prefill_emits: ClassVar[bool] = True
     resumes: ClassVar[bool] = False
+    # Whether a drafter may look between its layers and leave blocks out.
+    opens: ClassVar[bool] = False
 
     layers: int
     vocabulary: int
@@ -85,14 +95,46 @@ class Target(ABC):
         raise NotImplementedError(f"{type(self).__name__} verifies no trees")
 
     @abstractmethod
-    def early(self, batch: Batch, tokens: Tensor, depth: int, exit_layer: int) -> tuple[Tensor, Tensor | None]:
+    def early(self, batch: Batch, tokens: Tensor, depth: int, exit_layer: int, watch: Watch | None = None) -> tuple[Tensor, Tensor | None]:
         """One draft step through the first `exit_layer` layers, then the model's own head.
 
         `tokens` `[B]` stand `depth` places behind the last committed token (0 is that token itself). Returns logits `[B, V]` and the hidden states
-        `[B, H]` at the exit, or None where the target keeps none.
+        `[B, H]` at the exit, or None where the target keeps none. A target that `opens` tells `watch` what it computes.
         """
 
     def early_tree(self, batch: Batch, look: Look, exit_layer: int) -> tuple[Tensor, Tensor | None]:
         """One draft step over several tokens of each row's growing tree: logits `[B, w, V]` behind them and hidden states `[B, w, H]` at the exit, or
         None where the target keeps none."""
         raise NotImplementedError(f"{type(self).__name__} looks at no trees")
+
+    def skipping(self, batch: Batch, tokens: Tensor, depth: int, skips: Sequence[Skips]) -> Tensor:
+        """One draft step as in `early` through all blocks but those that row r leaves out, `skips[r]`; logits `[B, V]`.
+
+        What it writes into the cache stands where the verification of the same round writes anew, in all layers. Blocks that are left out write
+        nothing, so the blocks of a row are to stay the same for a whole round.
+        """
+        raise self._closed()
+
+    def embed(self, tokens: Tensor) -> Tensor:
+        """The states `[…, H]` before the first block."""
+        raise self._closed()
+
+    def head(self, hidden: Tensor) -> Tensor:
+        """The model's own logits `[…, V]` from states `[…, H]` behind any block."""
+        raise self._closed()
+
+    def beside(self, slot: int, positions: Tensor, known: Tensor, seen: Tensor) -> Beside:
+        """Tokens at `positions` `[K]`, each of which sees the first `known` `[K]` entries of the slot's cache and of the others what `seen` `[K, K]`
+        says, itself included. Nothing that they compute is kept, so that a text may be run again in other ways."""
+        raise self._closed()
+
+    def block(self, number: int, hidden: Tensor, beside: Beside) -> Tensor:
+        """One block over the states `[K, H]` of such tokens."""
+        raise self._closed()
+
+    def block_costs(self) -> BlockCosts:
+        """Measured on this device the first time that it is asked for."""
+        raise self._closed()
+
+    def _closed(self) -> NotImplementedError:
+        return NotImplementedError(f"{type(self).__name__} has no blocks to look into")

@@ -6,7 +6,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from runners.engine.draft import Batch, Draft
+from runners.engine.draft import Batch, Draft, Watch
 from runners.engine.target import Target
 from runners.engine.tree import Look
 
@@ -56,7 +56,7 @@ class ToyTarget(Target):
     def settle(self, batch: Batch, draft: Draft, paths: list[list[int]]) -> None:
         """It remembers nothing but ids."""
 
-    def early(self, batch: Batch, tokens: Tensor, depth: int, exit_layer: int) -> tuple[Tensor, None]:
+    def early(self, batch: Batch, tokens: Tensor, depth: int, exit_layer: int, watch: Watch | None = None) -> tuple[Tensor, None]:
         chosen = []
         for slot, ids, x in zip(batch.slots, batch.ids, tokens.tolist(), strict=True):
             chosen.append(next_id(x, len(ids) + depth, exit_layer))

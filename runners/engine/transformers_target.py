@@ -7,17 +7,17 @@ import torch
 from torch import Tensor
 
 from runners.engine.attention import fold, with_folded
-from runners.engine.draft import Batch, Draft, Resume
+from runners.engine.draft import Batch, Draft, Resume, Watch
 from runners.engine.families import FAMILIES, FULL, SLIDING, check_family
+from runners.engine.inside import Inside, watched
 from runners.engine.slots import Aimed, SlotCache
-from runners.engine.target import Target
 from runners.engine.tree import Look, Spot
 
 # Entries behind the context: for the padded columns of a ragged draft, and for the branches of a tree.
 MARGIN = 64
 
 
-class TransformersTarget(Target):
+class TransformersTarget(Inside):
     """`model` is a causal language model of transformers in evaluation mode. Padded columns of a ragged draft write past their row's length, and
     branches of a tree beside each other, so the cache is `margin` entries longer than `context`. Raises UnsupportedModel for a family that it cannot
     run."""
@@ -71,7 +71,7 @@ class TransformersTarget(Target):
         else:
             first = draft.resume.exit_layer
             hidden = self._finish_exit(batch, draft, tokens, positions)
-        hidden = self._layers(hidden, batch.slots, positions, first, self.layers)
+        hidden = self._layers(hidden, batch.slots, positions, first, self.layers, draft.watch)
         for slot, length in zip(batch.slots, draft.lengths, strict=True):
             # The exit layers ran once in a resumed verify, for the deepest draft; the others were the draft's own work.
             self.passes[slot].verify += (self.layers - first) * (length + 1) + first
@@ -84,7 +84,7 @@ class TransformersTarget(Target):
         rows = torch.arange(len(batch), device=self.device)
         deepest = torch.tensor(draft.lengths, dtype=torch.long, device=self.device)
         last = self.stack.embed_tokens(tokens[rows, deepest][:, None])
-        last = self._layers(last, batch.slots, positions[rows, deepest][:, None], 0, draft.resume.exit_layer)
+        last = self._layers(last, batch.slots, positions[rows, deepest][:, None], 0, draft.resume.exit_layer, draft.watch)
         hidden = torch.cat([draft.resume.hidden, torch.zeros_like(last)], dim=1)
         hidden[rows, deepest] = last[:, 0]
         return hidden
@@ -136,9 +136,9 @@ class TransformersTarget(Target):
         return self._head(hidden), hidden
 
     @torch.inference_mode()
-    def early(self, batch: Batch, tokens: Tensor, depth: int, exit_layer: int) -> tuple[Tensor, Tensor]:
+    def early(self, batch: Batch, tokens: Tensor, depth: int, exit_layer: int, watch: Watch | None = None) -> tuple[Tensor, Tensor]:
         positions = self._starts(batch) + depth
-        hidden = self._layers(self.stack.embed_tokens(tokens[:, None]), batch.slots, positions, 0, exit_layer)
+        hidden = self._layers(self.stack.embed_tokens(tokens[:, None]), batch.slots, positions, 0, exit_layer, watch)
         for slot in batch.slots:
             self.passes[slot].draft += exit_layer
         return self._head(hidden[:, 0]), hidden[:, 0]
@@ -150,14 +150,14 @@ class TransformersTarget(Target):
         logits: Tensor = self.ours.lm_head(self.stack.norm(hidden))
         return logits if self.softcap is None else torch.tanh(logits / self.softcap) * self.softcap
 
-    def _layers(self, hidden: Tensor, slots: tuple[int, ...], positions: Tensor, first: int, last: int) -> Tensor:
+    def _layers(self, hidden: Tensor, slots: tuple[int, ...], positions: Tensor, first: int, last: int, watch: Watch | None = None) -> Tensor:
         """Layers `first` … `last` − 1 over `hidden` `[R, n, H]` at `positions` `[R, n]`, writing their keys and values."""
         width = int(positions.max()) + 1
-        return self._through(hidden, self.cache.aim(slots, positions, width), positions, width, first, last)
+        return self._through(hidden, self.cache.aim(slots, positions, width), positions, width, first, last, watch)
 
-    def _through(self, hidden: Tensor, cache: Aimed, positions: Tensor, width: int, first: int, last: int) -> Tensor:
+    def _through(self, hidden: Tensor, cache: Aimed, positions: Tensor, width: int, first: int, last: int, watch: Watch | None = None) -> Tensor:
         """The same over a cache that is aimed already, for rows that may see its first `width` entries."""
-        return self._run(hidden, cache, positions, self._masks(fold(positions, self.shared_by), width), first, last)
+        return self._run(hidden, cache, positions, self._masks(fold(positions, self.shared_by), width), first, last, watch)
 
     def _branches(self, hidden: Tensor, batch: Batch, look: Look, first: int, last: int) -> Tensor:
         """Layers `first` … `last` − 1 over tokens `[R, n]` of trees, whose keys and values go to their columns."""
@@ -170,13 +170,14 @@ class TransformersTarget(Target):
         masks = {kind: look.visible(starts[:, 0], width, window).repeat(1, self.shared_by, 1)[:, None] for kind, window in windows.items()}
         return self._run(hidden, self.cache.aim(batch.slots, places, width), starts + look.depths, masks, first, last)
 
-    def _run(self, hidden: Tensor, cache: Aimed, positions: Tensor, masks: dict[str, Tensor], first: int, last: int) -> Tensor:
+    def _run(
+        self, hidden: Tensor, cache: Aimed, positions: Tensor, masks: dict[str, Tensor], first: int, last: int, watch: Watch | None = None
+    ) -> Tensor:
         angles = self._angles(hidden, positions)
         for number in range(first, last):
-            kind = self.kinds[number]
-            hidden = self.stack.layers[number](
-                hidden, attention_mask=masks[kind], position_embeddings=angles[kind], position_ids=positions, cache=cache
-            )
+            kind, layer = self.kinds[number], self.stack.layers[number]
+            seen = {"attention_mask": masks[kind], "position_embeddings": angles[kind], "position_ids": positions, "cache": cache}
+            hidden = layer(hidden, **seen) if watch is None else watched(watch, number, self.layers, cache.rows, layer, hidden, seen)
         return hidden
 
     def _masks(self, positions: Tensor, width: int) -> dict[str, Tensor]:

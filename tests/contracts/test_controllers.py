@@ -104,6 +104,8 @@ def test_acceptance_of_the_warm_up_is_forgotten(made: Controller) -> None:
 @pytest.mark.parametrize("rule", ["exact", "rejection"])
 def test_greedy_output_equals_plain(controller: str, drafter: str, target_name: str, rule: str) -> None:
     """Catches a draft length that changes what is said, with rows of a batch that ask differently."""
+    if target_name == "toy" and drafters()[drafter].opens:
+        pytest.skip("the toy has no blocks to look between, and is refused")
     plain = by_prompt(plain_loop(tiny(target_name), StopRules(LIMIT)).run(prompts(4), 1))
     loop = loop_of(tiny(target_name), spec(drafter, controller=controller, rule=RULES[rule]), StopRules(LIMIT))
     found = by_prompt(loop.run(prompts(4), 3))
