@@ -88,6 +88,7 @@ def tiny(name: str, *, slots: int = 4, eos: frozenset[int] = frozenset(), contex
 
 # Of a drafter that stands on another one, the other's parameters; of one that learns, parameters that let it learn in a short text.
 EXAMPLES: dict[str, dict[str, Any]] = {
+    "clasp": {"skipped": 2, "every": 2},
     "swift": {"window": 4},
     "tree-topk": {"settings": "exit_layer=1", "nodes": 8, "width": 2},
 }

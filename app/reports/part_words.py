@@ -3,6 +3,11 @@
 from app.reports.words import mark
 
 PARTS: tuple[str, ...] = (
+    mark("drafts with the target itself without the layers whose absence its states show least; no weights of its own"),
+    mark("Layers left out"),
+    mark("in the draft pass; which ones is chosen as the text goes"),
+    mark("Chosen every"),
+    mark("rounds from one choice to the next"),
     mark("drafts with the target itself without the blocks that a search within the text leaves out; no weights of its own"),
     mark("Share left out"),
     mark("of the attentions and MLPs between the first layer and the last one"),
