@@ -90,6 +90,8 @@ def tiny(name: str, *, slots: int = 4, eos: frozenset[int] = frozenset(), contex
 EXAMPLES: dict[str, dict[str, Any]] = {
     "clasp": {"skipped": 2, "every": 2},
     "swift": {"window": 4},
+    "sink-window": {"ratio": 0.3, "least": 6, "sinks": 2},
+    "specattn": {"ratio": 0.3, "least": 6},
     "tree-topk": {"settings": "exit_layer=1", "nodes": 8, "width": 2},
 }
 

@@ -32,7 +32,8 @@ class Drafter(ABC):
     `always_drafts` says that a proposal is never empty while there is room, so that a run without any draft is a failure and not a fact;
     `shares_cache` says that the draft reads the target's own keys and values; `knows_confidence` that it asks `more`, with a probability of its own
     for each token; `branches` that it says what stands behind any path, not only its own (`behind`); `trees` that its proposals branch; `opens` that
-    it looks between the target's layers; `learns` that what it proposes depends on the rounds of the request so far, not on its text alone."""
+    it looks between the target's layers; `slices` that it drafts over a few entries of its cache; `learns` that what it proposes depends on the
+    rounds of the request so far, not on its text alone."""
 
     name: ClassVar[str]
     summary: ClassVar[str]
@@ -45,6 +46,7 @@ class Drafter(ABC):
     branches: ClassVar[bool] = False
     trees: ClassVar[bool] = False
     opens: ClassVar[bool] = False
+    slices: ClassVar[bool] = False
     learns: ClassVar[bool] = False
 
     def __init__(self, params: BaseModel, target: Target, chance: Chance | None = None) -> None:

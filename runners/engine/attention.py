@@ -7,15 +7,21 @@ from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 from transformers import AttentionInterface
 
+from runners.engine.heed import Heed
+
 NAME = "bezmen_folded"
 
 
-def folded(_: Any, query: Tensor, key: Tensor, value: Tensor, mask: Tensor, *, scaling: float | None = None, **__: Any) -> tuple[Tensor, None]:
+def folded(
+    _: Any, query: Tensor, key: Tensor, value: Tensor, mask: Tensor, *, scaling: float | None = None, heed: Heed | None = None, **__: Any
+) -> tuple[Tensor, None]:
     """Grouped-query attention of `query` `[R, heads, n, d]`: the g queries that share a key-value head stand one behind the other as g·n rows of it.
 
     The library repeats keys and values instead, which copies the whole visible cache at every layer. `mask` `[R, 1, g·n, width]` is folded already,
-    once for all layers (`fold`). Returns `[R, n, heads, d]`.
+    once for all layers (`fold`). Returns `[R, n, heads, d]`; a `heed` takes the queries that it keeps.
     """
+    if heed is not None:
+        heed.take(query, scaling)
     rows, heads, n, dim = query.shape
     groups = key.shape[1]
     found = scaled_dot_product_attention(query.reshape(rows, groups, heads // groups * n, dim), key, value, attn_mask=mask, scale=scaling)

@@ -58,6 +58,11 @@ class Loop:
         waiting, free = deque(requests), list(range(min(concurrency, self.target.slots)))
         running: list[Sequence] = []
         done: list[Sequence] = []
+        with self.target.supplying(self.drafter.needs):
+            self._decode(waiting, free, running, done, cancelled)
+        return done
+
+    def _decode(self, waiting: deque[Request], free: list[int], running: list[Sequence], done: list[Sequence], cancelled: Callable[[], bool]) -> None:
         while (waiting or running) and not cancelled():
             while waiting and free and self._arrived(waiting[0]):
                 running.append(self._admit(waiting.popleft(), free.pop(0)))
@@ -70,7 +75,6 @@ class Loop:
                 running.remove(sequence)
                 free.append(sequence.slot)
                 done.append(sequence)
-        return done
 
     def _arrived(self, request: Request) -> bool:
         return request.planned_at is None or request.planned_at <= self.clock.now()

@@ -1,7 +1,8 @@
 """What the loop and the drafters ask of a target model."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -11,6 +12,8 @@ from torch import Tensor
 from app.domain.compilation import Compilation
 from runners.engine.blocks import Beside, BlockCosts, Skips
 from runners.engine.draft import Batch, Draft, Watch
+from runners.engine.heed import Heeded
+from runners.engine.slices import Slice
 from runners.engine.tree import Look
 
 
@@ -65,6 +68,16 @@ class Target(ABC):
         self.forwards = 0
         # Passes of a compiled target that fitted no compiled shape; a target that compiles nothing counts none.
         self.eager = 0
+        self.needs: frozenset[str] = frozenset()
+
+    @contextmanager
+    def supplying(self, needs: frozenset[str]) -> Iterator[None]:
+        """While entered, forwards keep what a drafter with these needs asks for; the forwards of others pay nothing for it."""
+        self.needs = needs
+        try:
+            yield
+        finally:
+            self.needs = frozenset()
 
     def prefill(self, slot: int, ids: Sequence[int]) -> Tensor | None:
         """Starts a sequence in a slot. Returns the logits `[V]` behind its last id, or None from a target whose prefill emits nothing.
@@ -88,6 +101,19 @@ class Target(ABC):
 
         Columns past a row's own draft are padding and mean nothing.
         """
+
+    def heeded(self, batch: Batch) -> Heeded:
+        """What each row's latest forward attended to. Raises ValueError where nobody asked for it."""
+        raise NotImplementedError(f"{type(self).__name__} attends to nothing")
+
+    def narrow(self, batch: Batch, entries: Tensor, room: int) -> Slice:
+        """The entries `[layers, R, m]` of each row's cache, for up to `room` draft steps `over` them; −1 is no entry."""
+        raise NotImplementedError(f"{type(self).__name__} has no cache to slice")
+
+    def over(self, batch: Batch, part: Slice, tokens: Tensor, depth: int) -> Tensor:
+        """One draft step through all layers over a slice of the cache: logits `[B, V]` behind `tokens` `[B]`, which stand `depth` places behind the
+        last committed token, all those between them having been fed. They are kept in the slice alone."""
+        raise NotImplementedError(f"{type(self).__name__} has no cache to slice")
 
     def settle(self, batch: Batch, draft: Draft, paths: list[list[int]]) -> None:
         """Of a tree that was verified the nodes `paths` were kept, row by row: what is remembered of them stands from now on as if they had been

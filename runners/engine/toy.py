@@ -7,6 +7,8 @@ import torch
 from torch import Tensor
 
 from runners.engine.draft import Batch, Draft, Watch
+from runners.engine.heed import Heeded
+from runners.engine.slices import Slice
 from runners.engine.target import Target
 from runners.engine.tree import Look
 
@@ -70,6 +72,18 @@ class ToyTarget(Target):
             chosen.append([next_id(x, len(ids) + depth, exit_layer) for x, depth in spots])
             self.passes[slot].draft += exit_layer * look.counts[row]
         return one_hot(torch.tensor(chosen)), None
+
+    def heeded(self, batch: Batch) -> Heeded:
+        """It looks at the last id alone, which is no entry yet: of those that are there none weighs anything."""
+        held = torch.tensor([len(ids) - 1 for ids in batch.ids])
+        return Heeded(torch.zeros((LAYERS, len(batch), int(held.max()))), held - 1)
+
+    def narrow(self, batch: Batch, entries: Tensor, room: int) -> Slice:
+        return Slice.of(entries, room)
+
+    def over(self, batch: Batch, part: Slice, tokens: Tensor, depth: int) -> Tensor:
+        """Whatever is left out, it is the whole toy."""
+        return self.early(batch, tokens, depth, LAYERS)[0]
 
 
 def one_hot(ids: Tensor) -> Tensor:

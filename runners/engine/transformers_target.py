@@ -10,6 +10,7 @@ from runners.engine.attention import fold, with_folded
 from runners.engine.draft import Batch, Draft, Resume, Watch
 from runners.engine.families import FAMILIES, FULL, SLIDING, check_family
 from runners.engine.inside import Inside, watched
+from runners.engine.sliced import Sliced
 from runners.engine.slots import Aimed, SlotCache
 from runners.engine.tree import Look, Spot
 
@@ -17,7 +18,7 @@ from runners.engine.tree import Look, Spot
 MARGIN = 64
 
 
-class TransformersTarget(Inside):
+class TransformersTarget(Inside, Sliced):
     """`model` is a causal language model of transformers in evaluation mode. Padded columns of a ragged draft write past their row's length, and
     branches of a tree beside each other, so the cache is `margin` entries longer than `context`. Raises UnsupportedModel for a family that it cannot
     run."""
@@ -53,7 +54,8 @@ class TransformersTarget(Inside):
     def _prefill(self, slot: int, ids: Sequence[int]) -> Tensor:
         tokens = torch.tensor([list(ids)], dtype=torch.long, device=self.device)
         positions = torch.arange(len(ids), device=self.device)[None]
-        hidden = self._layers(self.stack.embed_tokens(tokens), (slot,), positions, 0, self.layers)
+        with self._heeding((slot,), [(len(ids) - 1, len(ids) - 1)], [0]):
+            hidden = self._layers(self.stack.embed_tokens(tokens), (slot,), positions, 0, self.layers)
         self.passes[slot].prefill += self.layers * len(ids)
         self.forwards += 1
         return self._head(hidden[:, -1])[0]
@@ -71,7 +73,8 @@ class TransformersTarget(Inside):
         else:
             first = draft.resume.exit_layer
             hidden = self._finish_exit(batch, draft, tokens, positions)
-        hidden = self._layers(hidden, batch.slots, positions, first, self.layers, draft.watch)
+        with self._heeding(batch.slots, [(0, length) for length in draft.lengths], [len(ids) - 1 for ids in batch.ids]):
+            hidden = self._layers(hidden, batch.slots, positions, first, self.layers, draft.watch)
         for slot, length in zip(batch.slots, draft.lengths, strict=True):
             # The exit layers ran once in a resumed verify, for the deepest draft; the others were the draft's own work.
             self.passes[slot].verify += (self.layers - first) * (length + 1) + first
@@ -176,7 +179,8 @@ class TransformersTarget(Inside):
         angles = self._angles(hidden, positions)
         for number in range(first, last):
             kind, layer = self.kinds[number], self.stack.layers[number]
-            seen = {"attention_mask": masks[kind], "position_embeddings": angles[kind], "position_ids": positions, "cache": cache}
+            seen: dict[str, Any] = {"attention_mask": masks[kind], "position_embeddings": angles[kind], "position_ids": positions, "cache": cache}
+            seen |= self._asking
             hidden = layer(hidden, **seen) if watch is None else watched(watch, number, self.layers, cache.rows, layer, hidden, seen)
         return hidden
 

@@ -82,9 +82,10 @@ def test_limits_of_zero_and_one_are_obeyed(target_name: str, drafter: str) -> No
     target = tiny(target_name)
     made = loop_of(target, spec(drafter), StopRules(LIMIT)).drafter
     requests = prompts(3)
-    for slot, request in enumerate(requests):
-        target.prefill(slot, request.ids)
-        made.begin(slot, request.ids)
+    with target.supplying(made.needs):
+        for slot, request in enumerate(requests):
+            target.prefill(slot, request.ids)
+            made.begin(slot, request.ids)
     draft = made.propose(Batch((0, 1, 2), tuple(list(r.ids) for r in requests)), [0, 1, 3])
     assert all(depth <= asked and length <= made.most(asked) for depth, length, asked in zip(draft.depths, draft.lengths, [0, 1, 3], strict=True))
     assert draft.width == max(draft.lengths, default=0)
