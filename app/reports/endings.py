@@ -73,4 +73,6 @@ ENDINGS: tuple[str, ...] = (
     mark("The longest prompt with its answer takes %(needed)s tokens; the drafter's model allows %(allowed)s."),
     mark("no token of %(name)s is a token of the target, so that nothing can be drawn"),
     mark("the model %(name)s was not loaded beside the target"),
+    mark("%(name)s drafts over a slice of the cache, whose forwards are not compiled; leave compile out"),
+    mark("a ratio of %(ratio)s and least %(least)s leave nothing out of texts of %(context)s tokens; choose less, or longer prompts"),
 )
