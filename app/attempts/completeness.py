@@ -1,13 +1,15 @@
 """What a run must have before it may be called a success; a report over less, or over something else, would look like a report."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from app.domain.bounds import Arm
 from app.domain.facts import PreflightFact
+from app.domain.prompt import Prompt
 from app.domain.spec import PASSES, RunSpec
 
 Pass = tuple[str, str, int]
+Kind = tuple[str, str, str]
 HALF = ("float16", "bfloat16")
 ARMS: tuple[Arm, ...] = ("plain", "speculative")
 # The purposes whose passes are each over all prompts; costs are profiled on some of them.
@@ -18,7 +20,8 @@ SHOWN = 6
 @dataclass(frozen=True)
 class Seen:
     """What has come of one attempt; a pass is (purpose, arm, trial), once of its requests, with their prompts, and once of its trial facts.
-    `drafted` is D of the speculative headline; `always_drafts` says that its drafter drafts whatever the text."""
+    `drafted` is D of the speculative headline; `always_drafts` says that its drafter drafts whatever the text; `kinds` are its prompts with their
+    profile and the language that their answers are judged by."""
 
     environment: bool
     preflight: PreflightFact | None
@@ -27,15 +30,16 @@ class Seen:
     trials: frozenset[Pass]
     drafted: int
     always_drafts: bool
+    kinds: frozenset[Kind] = frozenset()
 
 
-def lacking(seen: Seen, spec: RunSpec) -> list[str]:
-    """What is not there, in words; empty when all is."""
+def lacking(seen: Seen, spec: RunSpec, asked: Sequence[Prompt] | None = None) -> list[str]:
+    """What is not there, in words; empty when all is. `asked` are the prompts that the run asks for, None where runners alone know them."""
     once = {"an environment fact": seen.environment, "a preflight fact": seen.preflight is not None, "a warmup fact": seen.warmup}
     found = [name for name, there in once.items() if not there]
     passes = list(_passes(seen, spec))
     untold = [f"the trial fact of {purpose} {arm} {trial}" for purpose, arm, trial in sorted(seen.requests.keys() - seen.trials)]
-    found += passes + _some(list(_prompts(seen)), "more passes") + _some(untold, "trial facts more")
+    found += passes + list(_asked(seen, asked or ())) + _some(list(_prompts(seen)), "more passes") + _some(untold, "trial facts more")
     if seen.always_drafts and not passes and seen.drafted == 0:
         found.append("a draft: speculation was not active")
     return found
@@ -53,6 +57,22 @@ def _passes(seen: Seen, spec: RunSpec) -> Iterator[str]:
                 yield f"{purpose} requests of the {arm} arm"
             elif there < least:
                 yield f"{least} {purpose} passes of the {arm} arm ({there} are here)"
+
+
+def _asked(seen: Seen, asked: Sequence[Prompt]) -> Iterator[str]:
+    """Other prompts under the name of the suite would be chosen by whoever measured them."""
+    wanted = {(prompt.id, prompt.profile, prompt.answer) for prompt in asked}
+    if not wanted or not seen.kinds:
+        return
+    absent, strange = sorted(wanted - seen.kinds), sorted(seen.kinds - wanted)
+    if absent:
+        yield f"the prompts that the run asks for ({_first(absent)} are not here as the suite has them)"
+    if strange:
+        yield f"prompts of the suite alone ({_first(strange)} are not among those that the run asks for)"
+
+
+def _first(kinds: list[Kind]) -> str:
+    return ", ".join(id for id, *_ in kinds[:SHOWN]) + (" …" if len(kinds) > SHOWN else "")
 
 
 def _prompts(seen: Seen) -> Iterator[str]:

@@ -189,7 +189,8 @@ class Attempts:
             raise Incomplete(f"{body.batches} batches were sent and {held.batches} are here; send batch {held.batches}.", expected=held.batches)
         spec, offer = await store.spec_of(connection, held.run), await self._registry.offer_of(connection, held.runner_id)
         always = any(part.always_drafts for part in offer.drafters if part.name == spec.drafter.name)
-        missing = lacking(await store.seen(connection, held.attempt, always_drafts=always), spec)
+        asked = await self._suites.asked(connection, held.run, spec, offer.suites)
+        missing = lacking(await store.seen(connection, held.attempt, always_drafts=always), spec, asked)
         if missing:
             raise Incomplete(f"A run cannot succeed without {', '.join(missing)}.", lacking=missing)
 

@@ -9,7 +9,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from app.attempts.completeness import Pass, Seen
+from app.attempts.completeness import WHOLE, Kind, Pass, Seen
 from app.domain.facts import AnyFact, EnvironmentFact, PreflightFact, ProgressFact, RequestFact, TrialFact, WarmupFact
 from app.domain.observations import CostFact, DivergenceFact
 from app.domain.spec import RunSpec
@@ -155,6 +155,7 @@ async def seen(connection: AsyncConnection, attempt: int, *, always_drafts: bool
         trials=await _passes(connection, attempt),
         drafted=await _drafted(connection, attempt),
         always_drafts=always_drafts,
+        kinds=await _kinds(connection, attempt),
     )
 
 
@@ -167,6 +168,12 @@ async def _prompts_by_pass(connection: AsyncConnection, attempt: int) -> dict[Pa
 
 async def _passes(connection: AsyncConnection, attempt: int) -> frozenset[Pass]:
     rows = await connection.execute(select(trials.c.purpose, trials.c.arm, trials.c.trial).distinct().where(trials.c.attempt_id == attempt))
+    return frozenset((row[0], row[1], row[2]) for row in rows)
+
+
+async def _kinds(connection: AsyncConnection, attempt: int) -> frozenset[Kind]:
+    own = (requests.c.attempt_id == attempt, requests.c.purpose.in_(WHOLE))
+    rows = await connection.execute(select(requests.c.prompt, requests.c.profile, requests.c.answer_kind).distinct().where(*own))
     return frozenset((row[0], row[1], row[2]) for row in rows)
 
 

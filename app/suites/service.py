@@ -138,6 +138,17 @@ class Suites(Seen):
             logger.error("run %s cannot be given its prompts: %s", run, error, extra={"run": run})
             return None
 
+    async def asked(self, connection: AsyncConnection, run: int, spec: RunSpec, offered: Sequence[OfferedSuite]) -> tuple[Prompt, ...] | None:
+        """The prompts of a run whose runner has the suites `offered`; None where runners alone know them."""
+        handed = await self.selected(connection, run, spec)
+        if handed is not None:
+            return handed.prompts
+        known = [suite for each in offered if each.id == spec.suite.id and (suite := shipped().get(each.digest)) is not None]
+        try:
+            return select(known[0], spec.language, spec.suite.profiles, spec.suite.limit) if len(known) == 1 else None
+        except SuiteError:
+            return None
+
     async def of_run(self, connection: AsyncConnection, run: int) -> OfferedSuite | None:
         row = await store.of_run(connection, run)
         return None if row is None else _as_offered(row)

@@ -110,7 +110,8 @@ def test_greedy_output_equals_plain(controller: str, drafter: str, target_name: 
     loop = loop_of(tiny(target_name), spec(drafter, controller=controller, rule=RULES[rule]), StopRules(LIMIT))
     found = by_prompt(loop.run(prompts(4), 3))
     assert {name: s.output for name, s in found.items()} == {name: s.output for name, s in plain.items()}
-    assert all(drafted <= loop.controller.longest for s in found.values() for drafted in s.round_drafted)
+    # Of a tree the draft is its nodes, and what a controller bounds is its depth.
+    assert all(depth <= loop.controller.longest for s in found.values() for depth in s.round_depth)
 
 
 @pytest.mark.parametrize(("controller", "drafter"), PAIRS)

@@ -262,8 +262,12 @@ def withheld(private: bool = True) -> list[Any]:
     """Facts as the runner of a private suite sends them."""
     kept = {"output_ids": None, "output_text": None} if private else {}
     digest = parse("mine-v1", PAIRS)[0].digest
-    changes: dict[str, dict[str, Any]] = {"request": kept, "preflight": {"suite_digest": digest, "suite_private": private}}
-    return [fact.model_copy(update=changes.get(fact.kind, {})) for fact in factories.facts()]
+    changes: dict[str, dict[str, Any]] = {
+        "request": kept | {"profile": "chat"},
+        "preflight": {"suite_digest": digest, "suite_private": private, "profiles": {"chat": 8}},
+    }
+    facts = [fact.model_copy(update=changes.get(fact.kind, {})) for fact in factories.facts()]
+    return [fact.model_copy(update={"prompt": f"p{int(fact.prompt[-2:]) - 1}-ru"}) if fact.kind == "request" else fact for fact in facts]
 
 
 async def test_another_suite_than_the_stored_one_is_refused(service: Service) -> None:

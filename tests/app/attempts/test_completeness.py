@@ -1,0 +1,38 @@
+"""What a run lacks before it may be called a success."""
+
+from app.attempts.completeness import Kind, Pass, Seen, lacking
+from app.domain.prompt import Prompt
+from tests import factories
+
+SPEC = factories.run_spec(trials=1)
+ASKED = tuple(Prompt(id=f"ru-0{n}", language="ru", profile="chat", text="Что такое безмен?", answer="prompt") for n in (1, 2))
+KINDS: frozenset[Kind] = frozenset((prompt.id, prompt.profile, prompt.answer) for prompt in ASKED)
+
+
+def seen(kinds: frozenset[Kind] = KINDS) -> Seen:
+    prompts = frozenset(id for id, *_ in kinds)
+    passes: list[Pass] = [("headline", arm, trial) for arm in ("plain", "speculative") for trial in (0, 1)]
+    passes += [("losslessness", arm, 0) for arm in ("plain", "speculative")]
+    return Seen(
+        environment=True, preflight=factories.preflight_fact(profiles={"chat": len(prompts)}), warmup=True,
+        requests=dict.fromkeys(passes, prompts), trials=frozenset(passes), drafted=9, always_drafts=True, kinds=kinds,
+    )  # fmt: skip
+
+
+def test_the_prompts_are_those_of_the_suite() -> None:
+    """Catches a verdict over prompts that somebody chose: invented ones, the best half of the suite, one that is judged as if it were code."""
+    assert lacking(seen(), SPEC, ASKED) == []
+    invented = frozenset({("zz-01", "chat", "prompt"), ("zz-02", "chat", "prompt")})
+    assert [text.split("(")[1] for text in lacking(seen(invented), SPEC, ASKED)] == [
+        "ru-01, ru-02 are not here as the suite has them)",
+        "zz-01, zz-02 are not among those that the run asks for)",
+    ]
+    half = frozenset(kind for kind in KINDS if kind[0] == "ru-01")
+    assert any("ru-02 are not here" in text for text in lacking(seen(half), SPEC, ASKED))
+    as_code = half | {("ru-02", "chat", "code")}
+    assert any("ru-02 are not here as" in text for text in lacking(seen(as_code), SPEC, ASKED))
+
+
+def test_what_runners_alone_know_is_not_compared() -> None:
+    """Catches a suite of a runner's own that no run of it could ever finish."""
+    assert lacking(seen(), SPEC, None) == []
