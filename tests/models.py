@@ -89,6 +89,7 @@ def tiny(name: str, *, slots: int = 4, eos: frozenset[int] = frozenset(), contex
 # Of a drafter that stands on another one, the other's parameters; of one that learns, parameters that let it learn in a short text.
 EXAMPLES: dict[str, dict[str, Any]] = {
     "clasp": {"skipped": 2, "every": 2},
+    "del": {"stride": 1},
     "swift": {"window": 4},
     "sink-window": {"ratio": 0.3, "least": 6, "sinks": 2},
     "specattn": {"ratio": 0.3, "least": 6},

@@ -3,6 +3,13 @@
 from app.reports.words import mark
 
 PARTS: tuple[str, ...] = (
+    mark("drafts with the target's first layers, their number and the draft length chosen as the text goes; no weights of its own"),
+    mark("Every so many layers"),
+    mark("an exit is considered; fewer exits are judged faster"),
+    mark("Weight of the past"),
+    mark("how much a round weighs against the next one; 1 forgets nothing"),
+    mark("Judged every"),
+    mark("rounds from one judgement of all exits to the next"),
     mark("drafts with the target itself without the layers whose absence its states show least; no weights of its own"),
     mark("Layers left out"),
     mark("in the draft pass; which ones is chosen as the text goes"),
