@@ -140,7 +140,7 @@ def _gates(record: RunRecord, found: Sequence[Losslessness], profile: str | None
     return (
         gates.identity(counts),
         gates.closure(counts),
-        requests_failed(requests, ended=record.state == RunState.SUCCEEDED),
+        requests_failed(requests, ended=record.state in FINAL),
         gates.degenerate(plain_answers or speculative),
         gates.answer_language(speculative or plain_answers, record.spec.language),
         gates.lossy(
