@@ -17,6 +17,7 @@ def disagreements(fact: AnyFact, spec: RunSpec, offer: Offer, *, private: bool =
         yield from _of_target(fact, spec)
         yield from _of_tokenizer(fact, spec)
         yield from _of_suite(fact, spec, offer, private=private)
+        yield from _of_rule(fact, spec, offer)
     elif isinstance(fact, RequestFact):
         yield from _of_request(fact, spec)
 
@@ -62,9 +63,19 @@ def _of_suite(fact: PreflightFact, spec: RunSpec, offer: Offer, *, private: bool
         yield "profiles", f"the run does not ask for {', '.join(sorted(strange))}"
 
 
+def _of_rule(fact: PreflightFact, spec: RunSpec, offer: Offer) -> Iterator[Wrong]:
+    """A rule is as lossless as the runner that has it says; one that it does not offer says nothing."""
+    said = next((part.lossless for part in offer.verifiers if part.name == spec.verifier.name), None)
+    if said is not None and fact.lossless != said:
+        words = {True: "lossless", False: "lossy"}
+        yield "lossless", f"the verifier {spec.verifier.name} is offered as {words[said]}, this calls it {words[fact.lossless]}"
+
+
 def _of_request(fact: RequestFact, spec: RunSpec) -> Iterator[Wrong]:
     if fact.emitted > spec.max_new_tokens:
         yield "emitted", f"the run asks for at most {spec.max_new_tokens} tokens, these are {fact.emitted}"
+    if fact.finish == "length" and fact.emitted != spec.max_new_tokens:
+        yield "finish", f"an answer of {fact.emitted} tokens did not end at the {spec.max_new_tokens} that the run asks for"
     if fact.arm != "speculative" and fact.rounds:
         yield "rounds", f"the arm {fact.arm} decodes without drafts, and this tells of {fact.rounds} rounds"
 

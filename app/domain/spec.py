@@ -18,6 +18,8 @@ PASSES, SEEDS = 2, 4
 GENERATIONS = 3
 # Levels of objects and lists in parameters; a schema of theirs has 4.
 DEEPEST = 8
+# A label that is a word about the run and no demand on its runner: its rule changes what is said (definitions § 5).
+OF_THE_RUN = frozenset({"lossy"})
 # Logits divided by less than this leave the range of float32.
 COLDEST = 0.01
 # The engine whose loop is ours.
@@ -182,6 +184,11 @@ class RunSpec(Value):
         if self.compile and self.engine != OWN_ENGINE:
             raise ValueError(f"compile is an option of the engine {OWN_ENGINE}; leave it out for {self.engine}, which compiles what it likes")
         return self
+
+    @property
+    def wanted_labels(self) -> dict[str, str]:
+        """Those that a runner must have; the others say something of the run itself."""
+        return {name: value for name, value in self.labels.items() if name not in OF_THE_RUN}
 
     @property
     def target(self) -> tuple[str, ModelSource, bool]:

@@ -16,7 +16,7 @@ def reason(spec: RunSpec, runner: KnownRunner) -> Reason:
             sentence=plain("It does not offer what the run asks for: %(field)s.", field=_field(spec, runner)),
         )
     if not labelled(spec, runner.offer):
-        lacking = sorted(f"{name}={value}" for name, value in spec.labels.items() if runner.offer.labels.get(name) != value)
+        lacking = sorted(f"{name}={value}" for name, value in spec.wanted_labels.items() if runner.offer.labels.get(name) != value)
         return Reason(runner=runner.name, standing="labels", sentence=plain("It lacks the labels %(labels)s.", labels=", ".join(lacking)))
     if not runner.live:
         return Reason(runner=runner.name, standing="offline", sentence=plain("It is offline."))

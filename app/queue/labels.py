@@ -27,7 +27,7 @@ def needs(spec: RunSpec) -> dict[str, str]:
         "concurrency": str(spec.load.concurrency),
         "chat_template": spec.chat_template,
     }
-    return needed | {f"label:{name}": value for name, value in spec.labels.items()}
+    return needed | {f"label:{name}": value for name, value in spec.wanted_labels.items()}
 
 
 def queue_of(spec: RunSpec, project: str) -> str:
@@ -35,7 +35,7 @@ def queue_of(spec: RunSpec, project: str) -> str:
 
     At most LONGEST bytes: the queue notifies on a channel of its own name behind 23 bytes, and Postgres takes 63.
     """
-    labels = ",".join(f"{name}={value}" for name, value in sorted(spec.labels.items())) or "any"
+    labels = ",".join(f"{name}={value}" for name, value in sorted(spec.wanted_labels.items())) or "any"
     readable = labels.encode("ascii", "ignore").decode()[: LONGEST - DIGEST - 1]
     return f"{readable}#{_digest(needs(spec) | {'project': project})}"
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from app.domain.sentence import Kind, Quantity, Sentence, plain
 from app.reports.axes import Axis, Differences
+from app.reports.contrasts import cut_short
 from app.reports.format import say
 from app.reports.report import BreakEven, Contrast, Report
 from app.statistics.verdict import Outcome
@@ -37,6 +38,9 @@ def answer(
     series that the two belong to, where both are known: they answer where single speed-ups are not contrasted."""
     if "all" in seen.forbidden:
         return seen.forbidden["all"]
+    cut = cut_short(reports[:2])
+    if cut is not None:
+        return cut
     refused = next((report for report in reports[:2] if any(gate.refused for gate in report.gates)), None)
     if refused is not None:
         return _one_sided(reports, refused)
@@ -178,6 +182,12 @@ def _better(outcomes: Sequence[Outcome], values: Mapping[str, str | int | Quanti
     if outcomes == ["pays", "does not pay"]:
         return plain(
             "It pays, and the other does not. Its speed-up is %(speedup)s of the other's; acceptance differs by %(difference)s, over %(pairs)s.",
+            **values,
+        )
+    if outcomes[1] == "does not pay":
+        return plain(
+            "It is faster, but it is not known that it pays, and the other does not. Its speed-up is %(speedup)s of the other's; acceptance "
+            "differs by %(difference)s, over %(pairs)s.",
             **values,
         )
     if outcomes[1] != "pays":

@@ -6,11 +6,12 @@ from dataclasses import replace
 from app.domain.estimate import Counted, Figure
 from app.domain.passport import Passport
 from app.domain.sentence import plain
+from app.domain.status import RunState
 from app.reports.answer import answer, question
 from app.reports.axes import Differences, allowed, differences
 from app.reports.break_even import of_reports
 from app.reports.build import measured
-from app.reports.contrasts import contrasts, refused_sides, side_of, unpaired
+from app.reports.contrasts import contrasts, cut_short, refused_sides, side_of, unpaired
 from app.reports.family import Family
 from app.reports.kept import Measured
 from app.reports.loads import slug
@@ -82,7 +83,8 @@ def _pair(runs: Sequence[Measured], passports: Sequence[Passport], lines: Sequen
     reports = [a.report, b.report]
     counted: Counted = "parallel pairs" if seen.axis == "language" else "prompts"
     comparable = "all" not in seen.forbidden
-    found = tuple(contrasts(a, b, counted, seen.forbidden)) if comparable else ()
+    cut = cut_short(reports)
+    found = tuple(contrasts(a, b, counted, seen.forbidden)) if comparable and cut is None else ()
     return Pair(
         run=a.report.run,
         against=b.report.run,
@@ -92,7 +94,7 @@ def _pair(runs: Sequence[Measured], passports: Sequence[Passport], lines: Sequen
         answer=answer(reports, seen, found, _crossings(lines, reports)),
         comparable=comparable,
         contrasts=found,
-        refused=(*refused_sides(reports), *seen.forbidden.values(), *unpaired(reports)),
+        refused=(*([cut] if cut else []), *refused_sides(reports), *seen.forbidden.values(), *unpaired(reports)),
         allowed=allowed(seen.forbidden),
     )
 
@@ -144,5 +146,5 @@ def _sized(report: Report, size: int) -> Report:
 
 
 def _speedup(report: Report) -> Figure | None:
-    cell = report.find(report.headline)
+    cell = report.find(report.headline) if report.state == RunState.SUCCEEDED else None
     return cell if isinstance(cell, Figure) and cell.pooled.low is not None else None

@@ -7,6 +7,7 @@ import pandas as pd
 
 from app.domain.estimate import Counted, Estimate, Figure
 from app.domain.sentence import Sentence, plain
+from app.domain.status import RunState
 from app.metrics.base import Metric, Sums
 from app.metrics.catalogue import METRICS
 from app.metrics.terms import ARMS
@@ -125,6 +126,16 @@ def refused_sides(reports: Sequence[Report]) -> list[Sentence]:
         elif gate is not None:
             said.append(_refused(report, gate.failing, gate.n) if gate.name == "degenerate" else plain_reason(report, gate.name))
     return said
+
+
+def cut_short(reports: Sequence[Report]) -> Sentence | None:
+    """Why a run that did not end well is contrasted with none: what it measured before that is whatever came first."""
+    for report in reports:
+        if report.state == RunState.FAILED:
+            return plain("Cannot tell: run %(run)s failed, so nothing is contrasted with it.", run=report.run)
+        if report.state == RunState.CANCELLED:
+            return plain("Cannot tell: run %(run)s was cancelled, so nothing is contrasted with it.", run=report.run)
+    return None
 
 
 def unpaired(reports: Sequence[Report]) -> list[Sentence]:

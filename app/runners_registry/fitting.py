@@ -32,7 +32,7 @@ def resolved(spec: RunSpec, offers: Iterable[Offer]) -> RunSpec:
 
 
 def labelled(spec: RunSpec, offer: Offer) -> bool:
-    return all(offer.labels.get(name) == value for name, value in spec.labels.items())
+    return all(offer.labels.get(name) == value for name, value in spec.wanted_labels.items())
 
 
 def _field(detail: str, *path: object) -> Field:

@@ -130,7 +130,7 @@ def why_waits(spec: RunSpec, runners: Sequence[KnownRunner]) -> str | None:
         return "No runner offers this model. The run waits; `bezmen runner` starts one."
     fitting = [runner for runner in able if labelled(spec, runner.offer)]
     if not fitting:
-        wanted = ", ".join(f"{name}={value}" for name, value in sorted(spec.labels.items()))
+        wanted = ", ".join(f"{name}={value}" for name, value in sorted(spec.wanted_labels.items()))
         return f"No runner with the labels {wanted} is known. The run waits."
     if not any(runner.live for runner in fitting):
         return "The runner that can measure this is offline. The run waits; `bezmen runner` starts one."

@@ -37,7 +37,7 @@ def test_a_form_is_filled_from_a_run_and_pictures_are_saved(show: Opener, servic
     """Catches a link whose form loses a field on its way through the browser, and a picture or its points that cannot be taken along."""
     runner.offer()
     run = service.submit(language="en", controller={"name": "constant", "params": {"draft_tokens": 3}}, max_new_tokens=40, trials=2)
-    runner.lease().measure(prompts=8, passes=4)
+    runner.lease().measure(prompts=8, passes=4, tokens=40)
     httpx.get(f"{service.url}/api/v1/runs/{run}/report", timeout=60).raise_for_status()
     opened = show(f"/runs/{run}")
     page = opened.page

@@ -71,7 +71,7 @@ async def test_what_differs_in_more_is_no_twin(service: Service) -> None:
         body = {"language": "en"} | ({"sampling": {"seed": 2}} if "seed" in over else over)
         await service.run(**body)
         attempt = await service.lease()
-        await attempt.finish(await attempt.measure(language="en"))
+        await attempt.finish(await attempt.measure(language="en", tokens=body.get("max_new_tokens", 32)))
     assert list(await links(service, first)) == ["Measure the same in English"]
 
 

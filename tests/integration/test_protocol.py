@@ -57,7 +57,7 @@ async def test_awkward_facts_come_back_as_they_were_sent(service: Service) -> No
         factories.request_fact(
             prompt="ru-02", output_ids=None, output_text=None, round_step=None, parallel=None, planned_at=0.0, repeated_share=None
         ),
-        factories.request_fact(prompt="ru-03", arm="plain", tokens=1, degenerate=None, answer_language=None, input_tokens=None),
+        factories.request_fact(prompt="ru-03", arm="plain", tokens=1, finish="eos", degenerate=None, answer_language=None, input_tokens=None),
         factories.trial_fact(load_average=None, steal=1e-300, clock_mhz=None, peak_bytes=2**50),
     ]
     assert (await attempt.send(0, sent)).status_code == 200

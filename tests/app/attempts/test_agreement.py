@@ -1,6 +1,7 @@
 """What a runner found against what was asked."""
 
 from app.attempts.agreement import disagreements
+from app.domain.catalogue import Part
 from tests import factories
 
 
@@ -38,3 +39,17 @@ def test_the_drafters_model_is_the_one_that_was_asked() -> None:
         fact = factories.preflight_fact(drafter_checkpoint=told, drafter_tokenizer=other)
         assert ("drafter_checkpoint" in dict(disagreements(fact, spec, factories.offer()))) is wrong, (asked, told)
     assert "drafter_checkpoint" not in dict(disagreements(factories.preflight_fact(), factories.run_spec(), factories.offer()))
+
+
+def test_a_rule_is_as_lossless_as_it_is_offered() -> None:
+    """Catches a lossy rule whose figures stand as a headline because one fact calls it lossless."""
+    lossy = factories.offer(verifiers=(Part(name="exact", lossless=False),))
+    assert "lossless" in dict(disagreements(factories.preflight_fact(lossless=True), factories.run_spec(), lossy))
+    assert "lossless" not in dict(disagreements(factories.preflight_fact(lossless=False), factories.run_spec(), lossy))
+
+
+def test_an_answer_that_ends_by_its_length_has_that_length() -> None:
+    """Catches answers cut off early under a passport that says how long they may be."""
+    whole, cut = factories.request_fact(tokens=32), factories.request_fact(tokens=16)
+    assert "finish" not in dict(disagreements(whole, factories.run_spec(), factories.offer()))
+    assert "finish" in dict(disagreements(cut, factories.run_spec(), factories.offer()))

@@ -25,6 +25,7 @@ def runner(**over: Any) -> KnownRunner:
         ({}, {"live": False, "busy": True}, "offline", None),
         ({"labels": {"gpu": "h200"}}, {"live": False}, "labels", "gpu=h200"),
         ({"labels": {"gpu": "h200", "os": "linux"}}, {"offer": {"labels": {"os": "linux"}}}, "labels", "gpu=h200"),
+        ({"labels": {"lossy": "yes"}}, {}, "free", None),
         ({"drafter": {"name": "eagle"}, "labels": {"gpu": "h200"}}, {}, "does not offer", "drafter"),
         ({"load": {"concurrency": 4}, "suite": {"id": "everyday", "limit": 24}}, {}, "does not offer", "load"),
         ({"language": "de"}, {}, "does not offer", "language"),

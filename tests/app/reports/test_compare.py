@@ -6,6 +6,7 @@ import pytest
 from app.domain.estimate import Estimate, Figure
 from app.domain.facts import RequestFact
 from app.domain.passport import Passport
+from app.domain.status import RunState
 from app.domain.tokenizer import TokenizerIdentity
 from app.reports.axes import FORBIDS, NAMED_ONLY
 from app.reports.build import build
@@ -53,6 +54,14 @@ def test_better_than_what_does_not_pay_is_no_yes() -> None:
     assert say(compare([slow, EN]).answer).startswith("No. ")
 
 
+def test_faster_than_what_does_not_pay_says_that_it_does_not() -> None:
+    """Catches "it is not known that the other pays" of one that is known not to: unknown is whether the faster one does."""
+    slow = record(run=3, language="ru", prompts=12, acceptance=0.05)
+    found = compare([barely(EN), slow, record(run=4, language="en", prompts=12, acceptance=0.3)])
+    assert [report.verdict.outcome for report in found.reports[:2]] == ["cannot tell", "does not pay"]
+    assert say(found.answer).startswith("It is faster, but it is not known that it pays, and the other does not. Its speed-up is ")
+
+
 def test_the_difference_is_over_parallel_pairs() -> None:
     """A prompt without a twin is in its own figure and in no contrast: pairs are by the parallel id, not by place."""
     lonely = tuple(fact.model_copy(update={"parallel": None}) if fact.prompt == "ru-12" else fact for fact in RU.requests)
@@ -92,6 +101,14 @@ def test_a_refused_side_gives_no_contrast_but_a_sentence() -> None:
     assert {each.part["text"] for each in found.contrasts} == {"prompts"}
     assert "12 of 12 answers repeat themselves" in say(found.refused[0])
     assert say(found.answer).startswith("Cannot tell: in Russian 12 of 12 answers repeat themselves")
+
+
+@pytest.mark.parametrize(("state", "word"), [(RunState.FAILED, "failed"), (RunState.CANCELLED, "was cancelled")])
+def test_a_run_that_was_cut_short_is_contrasted_with_none(state: RunState, word: str) -> None:
+    """Catches "it is faster" over those prompts alone that a run got through before it failed."""
+    found = compare([EN, changed(RU, state=state)])
+    assert say(found.answer) == f"Cannot tell: run {RU.run} {word}, so nothing is contrasted with it."
+    assert found.contrasts == ()
 
 
 def test_both_refused() -> None:
