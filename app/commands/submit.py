@@ -32,6 +32,7 @@ def submit(
     controller: Annotated[str | None, typer.Option()] = None,
     controller_param: Annotated[Pairs, typer.Option(help="NAME=VALUE; may be repeated.")] = [],  # noqa: B006
     verifier: Annotated[str | None, typer.Option()] = None,
+    verifier_param: Annotated[Pairs, typer.Option(help="NAME=VALUE; may be repeated.")] = [],  # noqa: B006
     language: Annotated[str | None, typer.Option(help="Language of the prompts, such as ru or en. No default.")] = None,
     tokenizer: Annotated[str | None, typer.Option(help="Repository, package:NAME or fingerprint of the tokenizer. No default.")] = None,
     suite: Annotated[str | None, typer.Option()] = None,
@@ -65,12 +66,12 @@ def submit(
     plain = {
         "engine": engine, "compile": compile_it, "language": language, "tokenizer": tokenizer, "chat_template": chat_template, "stop": stop or None,
         "ignore_eos": ignore_eos, "max_new_tokens": max_new_tokens, "trials": trials, "margin": margin, "labels": _labels(label) or None,
-        "verifier": {"name": verifier} if verifier else None,
     }  # fmt: skip
     body |= {name: value for name, value in plain.items() if value is not None}
     _merge(body, "model", _model(model) | {"file": file, "revision": revision, "dtype": dtype})
     _merge(body, "drafter", {"name": drafter, "params": _pairs(drafter_param) or None})
     _merge(body, "controller", {"name": controller, "params": _pairs(controller_param) or None})
+    _merge(body, "verifier", {"name": verifier, "params": _pairs(verifier_param) or None})
     _merge(body, "suite", {"id": suite, "profiles": profile or None, "limit": limit})
     _merge(body, "load", {"kind": load, "concurrency": concurrency, "rate": rate, "burstiness": burstiness})
     _merge(body, "sampling", {"temperature": temperature, "top_k": top_k, "top_p": top_p, "seed": seed})

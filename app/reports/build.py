@@ -27,6 +27,7 @@ from app.reports.record import RunRecord, frames_of
 from app.reports.report import CHAINS, NODES, Gate, Losslessness, Report
 from app.reports.unanswered import requests_failed
 from app.statistics.verdict import Evidence
+from app.reports.undrafted import undrafted
 from app.statistics.wording import Subject, decide
 
 
@@ -73,7 +74,7 @@ def _built(record: RunRecord, frames: Frames) -> tuple[Report, Evidence, Subject
         environment=record.environment,
         economics=economics(frames, shown),
         compiled=None if record.preflight is None else record.preflight.compiled,
-        notes=tuple(notes(record, frames, found, run_gates)),
+        notes=(*undrafted(shown, refused=refusing(run_gates) is not None), *notes(record, frames, found, run_gates)),
     )
     return report, evidence, subject
 

@@ -8,8 +8,8 @@ from app.domain.estimate import Absent, Cell, Estimate, Figure, Refusal
 from app.domain.sentence import Sentence
 from app.reports.format import counted, estimate, number, say
 from app.reports.report import NODES, Contrast, Report
-from app.reports.translate import gettext
-from app.reports.words import mark
+from app.reports.translate import gettext, ngettext
+from app.reports.words import both, mark
 
 State = Literal["value", "cannot tell", "suspect", "absent", "refused", "pending"]
 
@@ -94,8 +94,9 @@ def find(report: Report, id: str, locale: str, **part: str) -> Shown:
 
 _PARTS = {
     "position": mark("position %(value)s"), "per": mark("per %(value)s"), "gap": mark("gap %(value)s"), "output": mark("output tokens %(value)s"),
-    "context": mark("after %(value)s tokens"), "sequences": mark("%(value)s sequences"), "tokens": mark("%(value)s drafts"),
+    "context": mark("after %(value)s tokens"),
 }  # fmt: skip
+_COUNTED = {"sequences": both("%(value)s sequence", "%(value)s sequences"), "tokens": both("%(value)s draft", "%(value)s drafts")}
 
 
 # Values of these parts are words of ours; a profile's name is somebody else's and stays as it is.
@@ -107,7 +108,10 @@ def part_of(cell: Figure | Refusal | Absent, locale: str) -> str:
     said = []
     for name, value in cell.part.items():
         shown = gettext(value, locale) if name in _OURS else value
-        said.append(gettext(_PARTS[name], locale) % {"value": shown} if name in _PARTS else shown)
+        if name in _COUNTED:
+            said.append(ngettext(*_COUNTED[name], int(value), locale) % {"value": value})
+        else:
+            said.append(gettext(_PARTS[name], locale) % {"value": shown} if name in _PARTS else shown)
     return ", ".join(said)
 
 

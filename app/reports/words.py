@@ -118,5 +118,10 @@ def outcome_of(outcome: str, locale: str) -> str:
     return gettext(OUTCOMES.get(outcome, outcome), locale)
 
 
+def judged_of(state: str, outcome: str, locale: str) -> str:
+    """What a run came to: its verdict, or its state where it has none, since only a run that succeeded is judged."""
+    return outcome_of(outcome, locale) if state == RunState.SUCCEEDED else state_of(state, locale)
+
+
 def arm_of(arm: str, locale: str) -> str:
     return gettext(ARMS.get(arm, arm), locale)

@@ -31,7 +31,7 @@ from app.reports.pairing import weight
 from app.reports.report import Comparison, Report, Series
 from app.reports.shown import Shown, find, missing_series, show_estimate
 from app.reports.translate import gettext
-from app.reports.words import outcome_of, speedup_of
+from app.reports.words import judged_of, speedup_of
 
 ID = "loads"
 _HEIGHT = 300
@@ -91,7 +91,7 @@ def _table(lines: Sequence[Line], locale: str) -> Table:
             floor = report.verdict.noise_floor
             noise = Shown("absent", why=gettext("not measured in this run", locale)) if floor is None else show_estimate("ratio", floor, locale)
             words = (f"{name} · #{report.run}", brief(report.spec.load, locale), speedup_of(report.headline, locale))
-            rows.append((*words, shown, find(report, report.acceptance, locale), noise, outcome_of(report.verdict.outcome, locale)))
+            rows.append((*words, shown, find(report, report.acceptance, locale), noise, judged_of(report.state, report.verdict.outcome, locale)))
     return Table(columns, tuple(rows))
 
 

@@ -29,7 +29,9 @@ def build(reports: Sequence[Report], locale: str, contrasts: Sequence[Contrast] 
     caption = gettext("Tokens per word and per character of the prompts. More tokens for the same text means more steps.", locale)
     finding = "; ".join(f"{row[0]}: " + ", ".join(c.value or c.why for c in row[1:] if isinstance(c, Shown)) for row in table.rows)
     if not panels:
-        return Plot("fertility", question, caption, finding, table, empty=gettext("The words of the prompts were not counted.", locale))
+        reasons = [show(cell, r, locale).why for r in reports if (cell := r.find(ID)) is not None and not isinstance(cell, Figure)]
+        nothing = gettext("The words of the prompts were not counted.", locale)
+        return Plot("fertility", question, caption, finding, table, empty=(reasons or [nothing])[0])
     return Plot("fertility", question, caption, finding, table, *figure(panels, locale), height=height(panels))
 
 

@@ -27,7 +27,7 @@ from app.reports.figures.base import (
 from app.reports.report import Report
 from app.reports.shown import Shown, find, show_estimate
 from app.reports.translate import gettext
-from app.reports.words import name_of, outcome_of, speedup_of
+from app.reports.words import judged_of, name_of, speedup_of
 
 CONTROL = "control_ratio"
 
@@ -61,14 +61,14 @@ def said(shown: Shown, report: Report, locale: str) -> str:
     """A row in words, the verdict with it."""
     if shown.state in {"refused", "absent"}:
         return shown.why
-    return f"{shown.value} {shown.interval}, {shown.n}, {outcome_of(report.verdict.outcome, locale)}".replace(" ,", ",")
+    return f"{shown.value} {shown.interval}, {shown.n}, {judged_of(report.state, report.verdict.outcome, locale)}".replace(" ,", ",")
 
 
 def _table(rows: list[tuple[str, Report, Shown]], control: list[tuple[Report, Shown]], locale: str) -> Table:
     columns = (gettext("Run", locale), gettext("Speed-up", locale), gettext("Acceptance, V/D", locale), gettext("Verdict", locale))
     body: list[tuple[str | Shown, ...]] = []
     for name, report, shown in rows:
-        body.append((name, shown, find(report, report.acceptance, locale), outcome_of(report.verdict.outcome, locale)))
+        body.append((name, shown, find(report, report.acceptance, locale), judged_of(report.state, report.verdict.outcome, locale)))
         floor = report.verdict.noise_floor
         if floor is not None:
             body.append((name + " · " + gettext("noise floor, plain against plain", locale), show_estimate("ratio", floor, locale), "", ""))

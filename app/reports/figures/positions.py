@@ -63,8 +63,9 @@ def build(reports: Sequence[Report], locale: str, definition: str = "at", contra
         caption += missing_series((name, find(r, r.acceptance, locale)) for name, r, _ in found)
     drawn = [(name, r, figures) for name, r, by in found if (figures := _numbers(by))]
     if not drawn:
-        reasons = sorted({s.why for s in shown.values() if s.why}) or [gettext("No draft was made, so there is no position to show.", locale)]
-        return Plot("positions", question, caption, finding, table, empty=reasons[0])
+        reasons = sorted({s.why for s in shown.values() if s.why}) or [show(c, r, locale).why for r in reports if (c := r.find(id)) is not None]
+        nothing = gettext("No draft was made, so there is no position to show.", locale)
+        return Plot("positions", question, caption, finding, table, empty=(reasons or [nothing])[0])
     figure, narrow = _figure(drawn, reports, positions, shown, locale)
     return Plot("positions", question, caption, finding, table, *_below(figure, narrow, differences, locale), height=figure["layout"]["height"])
 

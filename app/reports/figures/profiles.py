@@ -31,6 +31,7 @@ def build(reports: Sequence[Report], locale: str, contrasts: Sequence[Contrast] 
     finding = _finding(found, names, differences, locale)
     if not any(by for _, _, by in drawn):
         reasons = [show(c, r, locale).why for _, r, by in found for c in by.values() if not isinstance(c, Figure)]
+        reasons += [show(c, r, locale).why for r in reports if (c := r.find(id)) is not None and not isinstance(c, Figure)]
         return Plot("profiles", question, caption, finding, table, empty=(reasons or [gettext("No profile has a figure.", locale)])[0])
     height, figure, narrow = _figure(drawn, names, differences, locale)
     return Plot("profiles", question, caption, finding, table, figure, narrow, height=height)

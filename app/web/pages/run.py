@@ -12,7 +12,7 @@ from fastapi.sse import format_sse_event
 from app.access.principal import Submitter
 from app.access.seen import Who
 from app.badges import words
-from app.domain.estimate import Figure
+from app.domain.estimate import Absent, Figure
 from app.domain.status import FINAL, RunState
 from app.reports.figures import along, economics, fertility, forest, latency, lengths, positions, profiles, sameness, spans, throughput, trials
 from app.reports.figures.base import Table
@@ -138,16 +138,22 @@ def view(summary: RunSummary, report: Report, locale: str, position: str) -> dic
         "why": why(report, locale),
         "passport": passport.compact(report, locale),
         "full_passport": passport.full(report, locale),
-        "plots": [p for p in plots if final and (p.figure or p.empty)] if final else [],
+        "plots": [p for p in plots if p.figure or (p.empty and summary.state == RunState.SUCCEEDED)] if final else [],
         "toggles": _toggles(summary.id, position, locale),
         "refused": refused([report], locale),
         "is_refused": is_refused(report),
-        "figures": all_figures([report], locale),
+        "figures": all_figures([report], locale) if _differs(report) else Table((), ()),
         "partings": partings(report.losslessness, locale),
         "prompts": prompts(report, locale),
         "environment": environment(report, locale),
         "twin": f"/api/v1/runs/{summary.id}/report",
     }
+
+
+def _differs(report: Report) -> bool:
+    """Whether the list of figures says more than the tiles: of a run that measured nothing each row would give the run's end once more."""
+    first = next((cell.reason for cell in report.cells if isinstance(cell, Absent)), None)
+    return any(not isinstance(cell, Absent) or cell.reason != first for cell in report.cells)
 
 
 def title(summary: RunSummary, report: Report, locale: str) -> str:

@@ -15,6 +15,13 @@ def slower() -> Report:
     return build(factories.record(prompts=24, passes=6, acceptance=0.35))
 
 
+def test_a_part_of_one_is_no_plural() -> None:
+    """Catches "1 sequences"."""
+    cells = [Absent(id="draft_cost", part={"sequences": n, "tokens": n}, reason=plain("none")) for n in ("1", "4")]
+    assert [part_of(cell, "en") for cell in cells] == ["1 sequence, 1 draft", "4 sequences, 4 drafts"]
+    assert part_of(cells[0], "ru") == "последовательностей: 1, черновых токенов: 1"
+
+
 def test_a_value_has_interval_and_n(slower: Report) -> None:
     """Catches a number that is shown without what it rests on."""
     shown = find(slower, "acceptance_rate", "en")

