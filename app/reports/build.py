@@ -26,8 +26,8 @@ from app.reports.prompts import prompt_rows
 from app.reports.record import RunRecord, frames_of
 from app.reports.report import CHAINS, NODES, Gate, Losslessness, Report
 from app.reports.unanswered import requests_failed
-from app.statistics.verdict import Evidence
 from app.reports.undrafted import undrafted
+from app.statistics.verdict import Evidence
 from app.statistics.wording import Subject, decide
 
 
