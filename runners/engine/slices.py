@@ -44,6 +44,6 @@ class Slice:
     def update(self, keys: Tensor, values: Tensor, layer: int, *_: object, **__: object) -> tuple[Tensor, Tensor]:
         """Called by the attention of layer `layer` with `[R, heads, 1, dim]`; returns `[R, heads, filled, dim]`."""
         at = self.filled - 1
-        self.keys[layer][:, :, at:] = keys
-        self.values[layer][:, :, at:] = values
+        self.keys[layer][:, :, at : at + 1] = keys
+        self.values[layer][:, :, at : at + 1] = values
         return self.keys[layer][:, :, : self.filled], self.values[layer][:, :, : self.filled]

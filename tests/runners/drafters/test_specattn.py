@@ -1,10 +1,14 @@
 """Drafts over what the last verification attended to."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 import torch
 
+from app.domain.spec import SuiteChoice
+from app.domain.suite import selection
+from benchmarks import laboratory
 from runners.drafters._slices import SliceDrafter, SliceParams
 from runners.drafters.base import UnfitDrafter
 from runners.drafters.sink_window import SinkWindow, SinkWindowParams
@@ -13,7 +17,10 @@ from runners.engine.draft import Batch
 from runners.engine.stops import StopRules
 from runners.engine.target import Target
 from runners.engine.transformers_target import TransformersTarget
+from runners.models.load import load_tokenizer, load_weights
 from runners.parts import UnknownPart, choose
+from runners.protocol.preflight import encode
+from runners.workloads import suite as suites
 from tests.models import loop_of, prompts, spec, tiny
 from tests.runners.engine.test_sliced import attended
 from tests.runners.engine.test_transformers_target import executions
@@ -128,6 +135,35 @@ def test_the_verification_is_all_that_is_run() -> None:
     assert sum(seen.values()) == passes.prefill + passes.draft + passes.verify
     assert passes.draft == target.layers * sequences[0].drafted
     assert passes.verify == target.layers * (sequences[0].drafted + sequences[0].rounds + sequences[0].undrafted)
+
+
+class Least(SpecAttn):
+    """Takes what was attended to least."""
+
+    def entries(self, batch: Batch) -> torch.Tensor:
+        true, heeded = self.target.heeded, self.target.heeded(batch)
+        self.target.heeded = lambda _: replace(heeded, weights=-heeded.weights)  # type: ignore[method-assign]
+        try:
+            return super().entries(batch)
+        finally:
+            self.target.heeded = true  # type: ignore[method-assign]
+
+
+@pytest.mark.model
+def test_of_a_real_model_attention_says_what_matters() -> None:
+    """Catches a choice that has nothing to do with attention: of a real text the most attended entries draft far better than as many others."""
+    asked = laboratory.spec("none").model_copy(update={"suite": SuiteChoice(id="parallel-v2", profiles=("summarising",), limit=2)})
+    texts = encode(selection(suites.load("parallel-v2"), "en", asked.suite).prompts, load_tokenizer(laboratory.located()), asked)[1:]
+    model = load_weights(laboratory.located(), torch.float32, torch.device("cpu"))
+    target = TransformersTarget(model, slots=1, context=len(texts[0].ids) + 30, eos=frozenset())
+    shares = {}
+    for kind in (SpecAttn, Least):
+        loop = running(target, kind, SliceParams(ratio=0.05, least=32))
+        loop.rules = StopRules(24)
+        [sequence] = loop.run(texts, 1)
+        shares[kind] = sequence.verified / sequence.drafted
+    assert shares[SpecAttn] > 0.2
+    assert shares[Least] < 0.1
 
 
 def test_both_slices_are_of_one_size() -> None:
