@@ -5,41 +5,37 @@ Counts are float64 so that a count which its source did not give is NaN, never 0
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
-from operator import attrgetter
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from app.domain.counts import Counts
 from app.domain.facts import RequestFact, TrialFact
 from app.domain.observations import CostFact
 from app.domain.spec import Load
+from app.metrics.columns import WHOLES, Array, Requests
 from app.metrics.window import windows
 
 COUNTS = ("drafted", "verified", "accepted", "rounds", "undrafted", "prefill_tokens", "emitted", "discarded_bonus", "longest_draft")
 TEXT = ("prompt_tokens", "prompt_characters", "prompt_words", "output_characters", "output_words")
 PASSES = ("draft_layer_passes", "verify_layer_passes", "prefill_layer_passes")
 TIMES = ("seconds", "ttft", "decode_seconds", "decode_tokens")
-Array = NDArray[np.float64]
 # Arrow's strings, which pandas takes wherever pyarrow is installed, make frames of short names three times slower.
 pd.set_option("mode.string_storage", "python")
 
 # Of an open load: arrival and end on the trial's clock, and the wait between arrival and slot.
 ARRIVALS = ("planned_at", "queueing", "last_at")
 NUMBERS = (*COUNTS, *TEXT, *PASSES, *TIMES, *ARRIVALS, "text_tokens")
+# What is made of several columns of a fact.
+MADE = (*TIMES, "queueing", "text_tokens")
 
 REQUEST_COLUMNS = ["arm", "purpose", "trial", "order", "prompt", "profile", "parallel", "seed", "requests", "finish", "output_digest", *NUMBERS]
-# What a row takes from its fact as it is, and what is made of it.
-REQUEST_MADE = ("requests", *TIMES, "queueing", "text_tokens")
-SAME = tuple(name for name in REQUEST_COLUMNS if name not in REQUEST_MADE)
-_same = attrgetter(*SAME)
-EVENT_COLUMNS = ["arm", "purpose", "trial", "prompt"]
-# `position`: the place in the output of the first token that a round drafted, from 1; `context`: the tokens before it, prompt included.
-ROUND_COLUMNS = [*EVENT_COLUMNS, "drafted", "depth", "verified", "slots", "position", "context", "rounds"]
-DELIVERY_COLUMNS = [*EVENT_COLUMNS, "gap", "tokens"]
+REQUEST_TEXTS = ("arm", "purpose", "prompt", "profile", "parallel", "finish", "output_digest")
+# `request`: the row of the request that it belongs to; `position`: the place in the output of the first token that a round drafted, from 1;
+# `context`: the tokens before it, prompt included; `at`: seconds since the request's first delivery.
+ROUND_COLUMNS = ["request", "drafted", "depth", "verified", "slots", "position", "context", "rounds"]
+DELIVERY_COLUMNS = ["request", "gap", "tokens", "at"]
 MEMORY = ("peak_bytes", "weight_bytes", "cache_bytes")
 TRIAL_COLUMNS = ["arm", "purpose", "trial", "block", "forwards", "contended", *MEMORY]
 COST_COLUMNS = ["stage", "sequences", "tokens", "seconds"]
@@ -83,12 +79,13 @@ def from_facts(
     costs: Iterable[CostFact] = (),
 ) -> Frames:
     """Frames over everything that a run measured; figures select arm, purpose and trial themselves (app.metrics.select)."""
+    own = Requests.of(requests)
     return Frames(
-        requests=_requests(requests),
-        rounds=_rounds(requests),
-        deliveries=_deliveries(requests),
+        requests=_requests(own),
+        rounds=_rounds(own),
+        deliveries=_deliveries(own),
         trials=_frame([_trial(fact) for fact in trials], TRIAL_COLUMNS, ("forwards", *MEMORY)),
-        windows=windows(requests, load or Load()),
+        windows=windows(own, load or Load()),
         sampled=sampled,
         load=load or Load(),
         timed_controller=timed_controller,
@@ -106,7 +103,7 @@ def from_counts(counts: Counts) -> Frames:
     empty = from_facts(())
     return Frames(
         requests=_frame([row], REQUEST_COLUMNS, NUMBERS),
-        rounds=_frame(_rounds_of(counts), ROUND_COLUMNS, ROUND_COLUMNS[len(EVENT_COLUMNS) :]),
+        rounds=_frame(_rounds_of(counts), ROUND_COLUMNS, ROUND_COLUMNS[1:]),
         deliveries=empty.deliveries,
         trials=empty.trials,
         windows=empty.windows,
@@ -128,99 +125,90 @@ def counts_of_histogram(histogram: Sequence[int], longest_draft: int, *, request
     )
 
 
-def _frame(rows: Sequence[dict[str, Any] | tuple[Any, ...]], columns: list[str], numbers: Iterable[str]) -> pd.DataFrame:
+def _frame(rows: Sequence[dict[str, Any]], columns: list[str], numbers: Iterable[str]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns).astype(dict.fromkeys(numbers, "float64"))
 
 
-def _requests(facts: Sequence[RequestFact]) -> pd.DataFrame:
-    return _frame([_request(fact) for fact in facts], [*SAME, *REQUEST_MADE], NUMBERS)[REQUEST_COLUMNS]
-
-
-def _request(fact: RequestFact) -> tuple[Any, ...]:
-    same = _same(fact)
-    if fact.drafted_source == "absent":
-        same = tuple(None if name == "drafted" else value for name, value in zip(SAME, same, strict=True))
-    started = fact.sent_at if fact.planned_at is None else fact.planned_at
-    made = {
-        "requests": 1,
-        "seconds": fact.last_at - started,
-        "ttft": fact.first_at - started,
-        "decode_seconds": fact.last_at - fact.first_at,
-        "decode_tokens": fact.emitted - _first_delivery(fact),
-        "queueing": None if fact.planned_at is None else fact.sent_at - fact.planned_at,
+def _requests(own: Requests) -> pd.DataFrame:
+    columns: dict[str, Any] = {name: pd.Series(own.text(name), dtype=object) for name in REQUEST_TEXTS}
+    columns |= {name: own.whole(name) for name in WHOLES} | {name: own.number(name) for name in NUMBERS if name not in MADE}
+    sent, first, last, planned = (own.number(name) for name in ("sent_at", "first_at", "last_at", "planned_at"))
+    started = np.where(np.isnan(planned), sent, planned)
+    columns |= {
+        "drafted": np.where(own.told("drafted_source", "absent"), np.nan, own.number("drafted")),
+        "requests": np.ones(len(own), dtype=np.int64),
+        "seconds": last - started,
+        "ttft": first - started,
+        "decode_seconds": last - first,
+        "decode_tokens": own.number("emitted") - _first_delivery(own),
+        "queueing": sent - planned,
         # The EOS token is emitted and counted, but it carries no text.
-        "text_tokens": fact.emitted - (fact.finish == "eos"),
+        "text_tokens": own.number("emitted") - own.told("finish", "eos"),
     }
-    return (*same, *(made[name] for name in REQUEST_MADE))
+    return pd.DataFrame({name: columns[name] for name in REQUEST_COLUMNS}, copy=False)
 
 
-def _first_delivery(fact: RequestFact) -> int:
+def _first_delivery(own: Requests) -> Array:
     """Tokens that were there at `first_at`: the prefill's, or those of the first round where the prefill emits none."""
-    return next((tokens for tokens in fact.step_tokens if tokens > 0), min(max(fact.prefill_tokens, 1), fact.emitted))
+    found = np.minimum(np.maximum(own.number("prefill_tokens"), 1), own.number("emitted"))
+    steps = own.lists("step_tokens")
+    brought = steps.values > 0
+    owners, at = np.unique(steps.owners[brought], return_index=True)
+    found[owners] = steps.values[brought][at]
+    return found
 
 
-def _rounds(requests: Sequence[RequestFact]) -> pd.DataFrame:
-    places = np.concatenate([*map(_places, requests), np.empty(0)])
-    before = np.asarray([np.nan if fact.input_tokens is None else fact.input_tokens for fact in requests], dtype=np.float64)
-    lengths = _lengths([fact.round_verified for fact in requests])
+def _rounds(own: Requests) -> pd.DataFrame:
+    verified, places = own.lists("round_verified"), _places(own)
     columns = {
+        "request": verified.owners,
+        "drafted": own.lists("round_drafted").values,
+        "depth": own.lists("round_depth").values,
+        "verified": verified.values,
+        "slots": own.lists("round_slots").values,
         "position": places + 1,
-        "context": places + np.repeat(before, lengths),
-        "drafted": _flat([fact.round_drafted for fact in requests]),
-        "slots": _flat([fact.round_slots for fact in requests]),
-        "depth": _flat([fact.round_depth for fact in requests]),
-        "verified": _flat([fact.round_verified for fact in requests]),
-        "rounds": np.ones(lengths.sum()),
+        "context": places + np.repeat(own.number("input_tokens"), verified.lengths),
+        "rounds": np.ones(len(places)),
     }
-    return _long(requests, lengths, columns)[ROUND_COLUMNS]
+    return pd.DataFrame(columns, copy=False)
 
 
-def _lengths(lists: Sequence[Sequence[float]]) -> NDArray[np.int64]:
-    return np.asarray([len(each) for each in lists], dtype=np.int64)
-
-
-def _flat(lists: Sequence[Sequence[float]]) -> Array:
-    """One under the other."""
-    return np.fromiter(chain.from_iterable(lists), dtype=np.float64)
-
-
-def _places(fact: RequestFact) -> Array:
-    """Tokens that had been delivered before each round `[R]`; NaN where it is not known which steps the rounds were."""
-    if fact.round_step is None or not fact.rounds:
-        return np.full(fact.rounds, np.nan)
-    delivered = np.concatenate([[0.0], np.cumsum(fact.step_tokens, dtype=np.float64)])
-    found: Array = delivered[np.asarray(fact.round_step, dtype=int)]
+def _places(own: Requests) -> Array:
+    """Tokens that had been delivered before each round `[ΣR]`; NaN where it is not known which steps the rounds were."""
+    steps, at = own.lists("step_tokens"), own.lists("round_step")
+    found = np.full(own.lists("round_verified").starts[-1], np.nan)
+    before = np.concatenate([[0.0], np.cumsum(steps.values)])
+    first = steps.starts[at.owners]
+    found[np.repeat(at.told, own.lists("round_verified").lengths)] = before[first + at.values.astype(np.int64)] - before[first]
     return found
 
 
 def _rounds_of(counts: Counts) -> list[dict[str, Any]]:
     if counts.histogram is None or counts.longest_draft is None or counts.rounds is None or counts.drafted != counts.longest_draft * counts.rounds:
         return []
-    same = {"arm": "speculative", "purpose": "headline", "trial": 0, "prompt": "totals"}
     return [
-        same | {"drafted": counts.longest_draft, "depth": counts.longest_draft, "verified": kept, "rounds": n}
+        {"request": 0, "drafted": counts.longest_draft, "depth": counts.longest_draft, "verified": kept, "rounds": n}
         for kept, n in enumerate(counts.histogram)
         if n
     ]
 
 
-def _deliveries(requests: Sequence[RequestFact]) -> pd.DataFrame:
+def _deliveries(own: Requests) -> pd.DataFrame:
     """A delivery is a step that brought tokens; the first of a request has no gap before it."""
-    owner = np.repeat(np.arange(len(requests)), _lengths([fact.step_tokens for fact in requests]))
-    ends, tokens = _flat([fact.step_end for fact in requests]), _flat([fact.step_tokens for fact in requests])
-    owner, ends, tokens = owner[tokens > 0], ends[tokens > 0], tokens[tokens > 0]
-    later = np.flatnonzero(owner[1:] == owner[:-1]) + 1
-    lengths = np.bincount(owner[later], minlength=len(requests))
-    return _long(requests, lengths, {"gap": ends[later] - ends[later - 1], "tokens": tokens[later]})[DELIVERY_COLUMNS]
+    steps = own.lists("step_tokens")
+    brought = steps.values > 0
+    owners, ends, tokens = steps.owners[brought], own.lists("step_end").values[brought], steps.values[brought]
+    start = np.diff(owners, prepend=-1) > 0
+    later = np.flatnonzero(~start)
+    owner, end = owners[later], ends[later]
+    first = np.zeros(len(own))
+    first[owners[start]] = ends[start]
+    return pd.DataFrame({"request": owner, "gap": end - ends[later - 1], "tokens": tokens[later], "at": end - first[owner]}, copy=False)
 
 
-def _long(requests: Sequence[RequestFact], lengths: NDArray[np.int64], columns: dict[str, Array]) -> pd.DataFrame:
-    """A row an event, what names the request beside it. Rows may be millions, so none is a dict."""
-    named = {
-        name: np.repeat(np.asarray([getattr(fact, name) for fact in requests], dtype=int if name == "trial" else object), lengths)
-        for name in EVENT_COLUMNS
-    }
-    return pd.DataFrame(named | columns)
+def events_of(events: pd.DataFrame, requests: pd.DataFrame) -> pd.DataFrame:
+    """The rounds or deliveries of some rows of Frames.requests, in the order of all."""
+    return events[np.isin(events["request"], requests.index, kind="table")] if len(requests) else events.iloc[:0]
 
 
 def _trial(fact: TrialFact) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from app.domain.sentence import Sentence, plain
-from app.metrics.frame import Frames
+from app.metrics.frame import Frames, events_of
 from app.metrics.once import once
 from app.metrics.terms import DONE, LEAST_SECONDS
 
@@ -37,9 +37,9 @@ def counted_trial(rows: pd.DataFrame) -> int:
 @once
 def counted_rounds(frames: Frames) -> pd.DataFrame:
     """The rounds of the requests that counts come from."""
-    keys = counted(frames)[["prompt", "trial"]].drop_duplicates()
-    rows = frames.rounds[(frames.rounds["arm"] == "speculative") & (frames.rounds["purpose"] == "headline")]
-    return rows.merge(keys, on=["prompt", "trial"], how="inner")
+    rows = counted(frames)
+    rounds = events_of(frames.rounds, rows)
+    return rounds.assign(prompt=rows["prompt"].reindex(rounds["request"]).to_numpy())
 
 
 @once

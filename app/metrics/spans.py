@@ -3,12 +3,13 @@
 A window is the fewest whole steps that deliver at least 32 tokens; windows of an answer do not overlap, and what is left behind the last is in none.
 """
 
-from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
-from app.metrics.frame import Frames
+from app.metrics.columns import Array, Whole
+from app.metrics.frame import Frames, events_of
 from app.metrics.once import once
 from app.metrics.select import counted_trial, timed
 from app.metrics.terms import ARMS, LEAST_SECONDS
@@ -27,12 +28,14 @@ def spans(frames: Frames) -> pd.DataFrame:
     equal = _equal(frames)
     if equal.empty:
         return pd.DataFrame(columns=SPAN_COLUMNS)
-    ends = {arm: _ends(frames, equal[equal["arm"] == arm]) for arm in ARMS}
-    others = {str(prompt): rows for prompt, rows in ends["plain"].groupby("prompt")}
-    found = [row for prompt, own in ends["speculative"].groupby("prompt", sort=True) for row in _of_prompt(str(prompt), own, others[str(prompt)])]
-    rows = pd.DataFrame(found, columns=[name for name in SPAN_COLUMNS if name != "profile"])
+    own, others = (_Stops.of(frames, equal[equal["arm"] == arm]) for arm in ("speculative", "plain"))
+    windows = _windows(own)
+    seconds = {arm: stops.seconds(windows) for arm, stops in (("plain", others), ("speculative", own))}
+    windows["speedup"] = seconds["plain"] / seconds["speculative"]
+    found = windows.dropna(subset=["speedup"]).reset_index(drop=True)
     profiles = equal.drop_duplicates("prompt")[["prompt", "profile"]]
-    return rows.merge(profiles, on="prompt", how="left")[SPAN_COLUMNS]
+    found = found.assign(first=found["begin"].astype(int) + 1, last=found["end"].astype(int))
+    return found.merge(profiles, on="prompt", how="left")[SPAN_COLUMNS]
 
 
 def _equal(frames: Frames) -> pd.DataFrame:
@@ -48,38 +51,67 @@ def _equal(frames: Frames) -> pd.DataFrame:
     return rows[rows["prompt"].isin(kept.index[kept])]
 
 
-def _ends(frames: Frames, requests: pd.DataFrame) -> pd.DataFrame:
-    """A row a delivery: tokens delivered so far (`place`) and seconds since the first delivery (`at`), which itself is the row at 0 seconds."""
-    keys = ["arm", "purpose", "trial", "prompt"]
-    first = requests[keys].assign(gap=0.0, tokens=requests["emitted"] - requests["decode_tokens"])
-    later = frames.deliveries.merge(requests[keys], on=keys, how="inner")
-    rows = pd.concat([first, later], ignore_index=True)
-    sums = rows.groupby(keys, sort=False)[["tokens", "gap"]].cumsum()
-    return rows[["trial", "prompt"]].assign(place=sums["tokens"], at=sums["gap"])
+@dataclass(frozen=True)
+class _Stops:
+    """Where the requests of one arm stopped: of each delivery the request (its number among them, in order), the tokens delivered so far, and the
+    seconds since the first delivery, which itself is a stop at 0 seconds. `prompts` are those of the requests."""
+
+    request: Whole
+    place: Array
+    at: Array
+    prompts: pd.Series
+
+    @classmethod
+    def of(cls, frames: Frames, requests: pd.DataFrame) -> "_Stops":
+        requests = requests.sort_index()
+        later = events_of(frames.deliveries, requests)
+        rows = requests.index.to_numpy()
+        numbers = np.zeros(rows[-1] + 1, dtype=np.int64)
+        numbers[rows] = np.arange(len(rows))
+        owner = numbers[later["request"]]
+        # Before each delivery there are those before it, and the first ones of its request and of those before that.
+        behind = np.arange(len(later)) + owner + 1
+        request, tokens, at = np.empty(len(rows) + len(later), dtype=np.int64), np.empty(len(rows) + len(later)), np.zeros(len(rows) + len(later))
+        request[behind], tokens[behind], at[behind] = owner, later["tokens"], later["at"]
+        first = np.ones(len(request), dtype=bool)
+        first[behind] = False
+        request[first], tokens[first] = np.arange(len(rows)), requests["emitted"] - requests["decode_tokens"]
+        sums = np.cumsum(tokens)
+        before = sums[first] - tokens[first]
+        return cls(request, sums - before[request], at, requests["prompt"].reset_index(drop=True))
+
+    def seconds(self, windows: pd.DataFrame) -> pd.Series:
+        """Of each window the median over passes of the seconds between its ends, since passes repeat the same steps; NaN where none stopped at both,
+        or no clock could tell."""
+        passes = pd.DataFrame({"prompt": self.prompts, "pass": np.arange(len(self.prompts))})
+        tried = windows[["prompt", "begin", "end"]].assign(window=np.arange(len(windows))).merge(passes, on="prompt")
+        number = tried["pass"].to_numpy()
+        took = self._at(number, tried["end"].to_numpy()) - self._at(number, tried["begin"].to_numpy())
+        medians = pd.Series(took).groupby(tried["window"].to_numpy()).median().reindex(range(len(windows)))
+        return medians.where(medians > LEAST_SECONDS).set_axis(windows.index)
+
+    def _at(self, request: Whole, place: Array) -> Array:
+        """When each of these requests had delivered so many tokens; NaN where it did not stop there."""
+        width = float(max(self.place.max(), place.max(initial=0.0)) + 1)
+        known, wanted = self.request * width + self.place, request * width + place
+        found = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
+        return np.where(known[found] == wanted, self.at[found], np.nan)
 
 
-def _of_prompt(prompt: str, own: pd.DataFrame, others: pd.DataFrame) -> Iterator[tuple[str, int, int, float]]:
-    """Passes repeat the same steps, so a window's seconds are their median in either arm."""
-    bounds = _bounds(own[own["trial"] == own["trial"].iloc[0]]["place"].to_numpy())
-    for begin, end in bounds:
-        taken, without = _seconds(own, begin, end), _seconds(others, begin, end)
-        if taken is not None and without is not None:
-            yield prompt, int(begin) + 1, int(end), without / taken
+def _windows(own: _Stops) -> pd.DataFrame:
+    """`begin` and `end` (tokens before, tokens after) of each window of each prompt, by the stops of its first speculative pass."""
+    found = []
+    starts = np.searchsorted(own.request, np.arange(len(own.prompts) + 1))
+    first = own.prompts.drop_duplicates().sort_values()
+    for number, prompt in zip(first.index.to_numpy(), first, strict=True):
+        found += [(prompt, *bounds) for bounds in _bounds(own.place[starts[number] : starts[number + 1]])]
+    return pd.DataFrame(found, columns=["prompt", "begin", "end"])
 
 
-def _bounds(places: "np.ndarray[tuple[int], np.dtype[np.float64]]") -> list[tuple[float, float]]:
-    """(tokens before, tokens after) of each window."""
+def _bounds(places: Array) -> list[tuple[float, float]]:
     found, begin = [], places[0]
     for place in places[1:]:
         if place - begin >= LEAST_TOKENS:
             found.append((begin, place))
             begin = place
     return found
-
-
-def _seconds(rows: pd.DataFrame, begin: float, end: float) -> float | None:
-    """The median over passes of the seconds between two places; None where a pass did not stop at both, or no clock could tell."""
-    times = rows[rows["place"].isin((begin, end))].groupby("trial")["at"].agg(["min", "max", "size"])
-    seconds = times.loc[times["size"] == 2, "max"] - times.loc[times["size"] == 2, "min"]
-    median = float(seconds.median()) if len(seconds) else 0.0
-    return median if median > LEAST_SECONDS else None

@@ -5,22 +5,21 @@ that takes the last generation's prefills and none of its decoding makes plain l
 """
 
 from collections.abc import Iterator, Sequence
-from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from app.domain.facts import RequestFact
 from app.domain.sentence import Sentence, plain
 from app.domain.spec import GENERATIONS, Load
+from app.metrics.columns import Array, Requests
 from app.metrics.terms import DONE, LEAST_SECONDS
 
 NUMBERS = ("seconds", "tokens", "characters", "words")
 WINDOW_COLUMNS = ["arm", "purpose", "trial", "order", "work", *NUMBERS, "why"]
 NOTHING = plain("Nothing was delivered in the steady window.")
-Array = NDArray[np.float64]
 
 
 def windows(requests: Sequence[RequestFact], load: Load) -> pd.DataFrame:
@@ -28,34 +27,44 @@ def windows(requests: Sequence[RequestFact], load: Load) -> pd.DataFrame:
 
     `work` is the set of (prompt, seed) that the trial decoded, `order` its place in the pair (None where its requests do not agree).
     """
-    rows = list(_rows(requests, load.concurrency)) if load.regime == "closed" else []
+    rows = list(_rows(Requests.of(requests), load.concurrency)) if load.regime == "closed" else []
     return pd.DataFrame(rows, columns=WINDOW_COLUMNS).astype(dict.fromkeys(NUMBERS, "float64"))
 
 
-def _rows(requests: Sequence[RequestFact], concurrency: int) -> Iterator[dict[str, Any]]:
-    def key(fact: RequestFact) -> tuple[str, str, int]:
-        return fact.arm, fact.purpose, fact.trial
-
-    for (arm, purpose, trial), found in groupby(sorted(requests, key=key), key):
-        own = list(found)
-        orders = {fact.order for fact in own}
-        row = {"arm": arm, "purpose": purpose, "trial": trial, "order": own[0].order if len(orders) == 1 else None}
+def _rows(requests: Requests, concurrency: int) -> Iterator[dict[str, Any]]:
+    for (arm, purpose, trial), own in sorted(_by_trial(requests), key=itemgetter(0)):
+        orders = set(own.whole("order").tolist())
+        row = {"arm": arm, "purpose": purpose, "trial": trial, "order": orders.pop() if len(orders) == 1 else None}
         why = _why_none(own, concurrency)
         measured = {} if why else _delivered(own, *_bounds(own, concurrency))
         if measured and measured["tokens"] == 0:
             measured, why = {}, NOTHING
-        yield row | {"work": frozenset((fact.prompt, fact.seed) for fact in own), "why": why} | measured
+        yield row | {"work": frozenset(zip(own.text("prompt").tolist(), own.whole("seed").tolist(), strict=True)), "why": why} | measured
 
 
-def _bounds(requests: Sequence[RequestFact], concurrency: int) -> tuple[float, float]:
+def _by_trial(requests: Requests) -> Iterator[tuple[tuple[str, str, int], Requests]]:
+    keys = requests.keys("arm", "purpose", "trial")
+    order = np.argsort(keys, kind="stable")
+    for rows in np.split(order, np.flatnonzero(np.diff(keys[order])) + 1):
+        if len(rows):
+            own = requests.at(rows)
+            yield (str(own.text("arm")[0]), str(own.text("purpose")[0]), int(own.whole("trial")[0])), own
+
+
+def _times(requests: Requests) -> tuple[Array, Array]:
+    """Admissions and endings, each in order."""
+    return np.sort(requests.number("sent_at")), np.sort(requests.number("last_at"))
+
+
+def _bounds(requests: Requests, concurrency: int) -> tuple[float, float]:
     """(start, end): the first admission after the slots were full, and the first ending behind which nobody waits."""
-    sent, last = sorted(fact.sent_at for fact in requests), sorted(fact.last_at for fact in requests)
-    return sent[concurrency], last[len(requests) - concurrency]
+    sent, last = _times(requests)
+    return float(sent[concurrency]), float(last[len(requests) - concurrency])
 
 
-def _why_none(requests: Sequence[RequestFact], concurrency: int) -> Sentence | None:
+def _why_none(requests: Requests, concurrency: int) -> Sentence | None:
     n = len(requests)
-    if any(fact.finish not in DONE for fact in requests):
+    if not requests.told("finish", *DONE).all():
         return plain("A request of the trial broke off, so it has no steady window.")
     if n < GENERATIONS * concurrency:
         least = GENERATIONS * concurrency
@@ -66,26 +75,24 @@ def _why_none(requests: Sequence[RequestFact], concurrency: int) -> Sentence | N
     return NOTHING if end - start <= LEAST_SECONDS else None
 
 
-def _closed(requests: Sequence[RequestFact], concurrency: int) -> bool:
+def _closed(requests: Requests, concurrency: int) -> bool:
     """Whether the slots were filled before an answer of more than its prefill ended, and then nobody came before another one left."""
-    sent, last = sorted(fact.sent_at for fact in requests), sorted(fact.last_at for fact in requests)
-    first = min((fact.last_at for fact in requests if fact.emitted > fact.prefill_tokens), default=last[-1])
-    overfull = any(entered < left - LEAST_SECONDS for entered, left in zip(sent[concurrency:], last, strict=False))
-    return sent[concurrency - 1] < first and not overfull
+    sent, last = _times(requests)
+    decoded = requests.number("last_at")[requests.number("emitted") > requests.number("prefill_tokens")]
+    first = decoded.min() if len(decoded) else last[-1]
+    overfull = (sent[concurrency:] < last[: len(sent) - concurrency] - LEAST_SECONDS).any()
+    return bool(sent[concurrency - 1] < first and not overfull)
 
 
-def _delivered(requests: Sequence[RequestFact], start: float, end: float) -> dict[str, float]:
+def _delivered(requests: Requests, start: float, end: float) -> dict[str, float]:
     """Tokens whose step ended in (start, end]; of a request's characters and words the share that its tokens there are of all its tokens."""
-    tokens = np.array([_within(fact, start, end) for fact in requests])
-    share = tokens / np.array([max(fact.emitted, 1) for fact in requests], dtype=np.float64)
+    steps, ends = requests.lists("step_tokens"), requests.lists("step_end").values
+    within = (ends > start) & (ends <= end)
+    tokens = np.bincount(steps.owners[within], weights=steps.values[within], minlength=len(requests))
+    share = tokens / np.maximum(requests.number("emitted"), 1)
     return {
         "seconds": end - start,
         "tokens": float(tokens.sum()),
-        "characters": float(share @ np.array([fact.output_characters for fact in requests], dtype=np.float64)),
-        "words": float(share @ np.array([fact.output_words for fact in requests], dtype=np.float64)),
+        "characters": float(share @ requests.number("output_characters")),
+        "words": float(share @ requests.number("output_words")),
     }
-
-
-def _within(fact: RequestFact, start: float, end: float) -> float:
-    ends, brought = np.asarray(fact.step_end, dtype=np.float64), np.asarray(fact.step_tokens, dtype=np.float64)
-    return float(brought[(ends > start) & (ends <= end)].sum())

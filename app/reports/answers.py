@@ -3,26 +3,29 @@
 from collections import Counter
 from collections.abc import Sequence
 
+import numpy as np
+
 from app.domain.bounds import Arm, Purpose
 from app.domain.facts import RequestFact
+from app.metrics.columns import Requests
 from app.metrics.terms import DONE
 
 FEWEST_LETTERS = 40
 
 
-def of_arm(requests: Sequence[RequestFact], arm: Arm, purpose: Purpose = "headline") -> list[RequestFact]:
+def of_arm(requests: Sequence[RequestFact], arm: Arm, purpose: Purpose = "headline") -> Requests:
     """Finished requests of an arm."""
-    return [fact for fact in requests if fact.arm == arm and fact.purpose == purpose and fact.finish in DONE]
+    own = Requests.of(requests)
+    return own.where(own.told("arm", arm) & own.told("purpose", purpose) & own.told("finish", *DONE))
 
 
-def judged(requests: Sequence[RequestFact], arm: Arm, *, sampled: bool) -> list[RequestFact]:
+def judged(requests: Sequence[RequestFact], arm: Arm, *, sampled: bool) -> Requests:
     """The requests of an arm that counts and texts are judged by: all sampled ones, of greedy ones the fullest trial."""
     own = of_arm(requests, arm)
     if sampled or not own:
         return own
-    sizes = Counter(fact.trial for fact in own)
-    chosen = min(trial for trial, size in sizes.items() if size == max(sizes.values()))
-    return [fact for fact in own if fact.trial == chosen]
+    trials, sizes = np.unique(own.whole("trial"), return_counts=True)
+    return own.where(own.whole("trial") == trials[sizes.argmax()])
 
 
 def measured_language(fact: RequestFact) -> str | None:

@@ -4,11 +4,12 @@ from collections.abc import Sequence
 
 from app.domain.bounds import Purpose
 from app.domain.estimate import Cell, Figure
-from app.domain.facts import RequestFact, TrialFact
+from app.domain.facts import TrialFact
 from app.domain.passport import Passport, issue
 from app.domain.sentence import Quantity, Sentence, plain
 from app.domain.status import FINAL, RunState
 from app.domain.withheld import REASON
+from app.metrics.columns import Requests
 from app.metrics.frame import Frames
 from app.reports import gates, headline
 from app.reports.answers import judged, shares_by_language
@@ -23,7 +24,7 @@ from app.reports.machine import hardware_digest
 from app.reports.notes import notes
 from app.reports.peak import peak_of
 from app.reports.prompts import prompt_rows
-from app.reports.record import RunRecord, frames_of
+from app.reports.record import RunRecord, frames_of, in_columns
 from app.reports.report import CHAINS, NODES, Gate, Losslessness, Report
 from app.reports.unanswered import requests_failed
 from app.reports.undrafted import undrafted
@@ -33,14 +34,17 @@ from app.statistics.wording import Subject, decide
 
 def build(record: RunRecord) -> Report:
     """The report of a run in any state. Only a succeeded run gets a verdict; what a failed one measured is shown without."""
+    record = in_columns(record)
     return _built(record, frames_of(record))[0]
 
 
 def measured(record: RunRecord) -> Measured:
     """The report of a run, and beside it what a comparison needs."""
+    record = in_columns(record)
     frames = frames_of(record)
     report, evidence, subject = _built(record, frames)
-    names = {fact.prompt: fact.parallel for fact in record.requests}
+    own = Requests.of(record.requests)
+    names = dict(zip(own.text("prompt").tolist(), own.text("parallel").tolist(), strict=True))
     return Measured(report, keep(names, frames, report, evidence, subject), record.kin)
 
 
@@ -117,7 +121,7 @@ def _passport(record: RunRecord) -> Passport | None:
     return issue(record.spec, record.preflight, record.environment, shares_by_language(answers), hardware_digest(record.environment))
 
 
-def _plain_answers(record: RunRecord) -> list[RequestFact]:
+def _plain_answers(record: RunRecord) -> Requests:
     return judged(record.requests, "plain", sampled=record.spec.sampling.temperature > 0)
 
 
@@ -133,7 +137,8 @@ def _losslessness(record: RunRecord) -> list[Losslessness]:
 def _gates(record: RunRecord, found: Sequence[Losslessness], profile: str | None) -> tuple[Gate, ...]:
     """The gates over a run's requests, or over those of one profile; losslessness is a matter of the whole run."""
     sampled = record.spec.sampling.temperature > 0
-    requests = [fact for fact in record.requests if profile is None or fact.profile == profile]
+    every = Requests.of(record.requests)
+    requests = every if profile is None else every.where(every.told("profile", profile))
     speculative = judged(requests, "speculative", sampled=sampled or (record.preflight is not None and record.preflight.timed_controller))
     plain_answers = judged(requests, "plain", sampled=sampled)
     counts = [fact.counts() for fact in speculative or plain_answers]

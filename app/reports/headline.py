@@ -9,8 +9,7 @@ from app.metrics.frame import Frames
 from app.metrics.select import headline as measured
 from app.metrics.select import paired, void_blocks
 from app.metrics.speed import plain_against_plain
-from app.reports.answers import of_arm
-from app.reports.losslessness import same_output
+from app.reports.losslessness import pairs_of, same_output
 from app.reports.record import RunRecord
 
 END_TO_END, DECODE, THROUGHPUT = "speedup_end_to_end", "speedup_decode", "speedup_throughput"
@@ -28,9 +27,8 @@ def headline_of(record: RunRecord) -> str:
 
 def outputs_differ(record: RunRecord) -> bool:
     """Whether any headline request of the speculative arm says something else than plain's of the same pass."""
-    by_pass = {(fact.prompt, fact.trial, fact.seed): fact for fact in of_arm(record.requests, "plain")}
-    pairs = [(by_pass.get((fact.prompt, fact.trial, fact.seed)), fact) for fact in of_arm(record.requests, "speculative")]
-    return any(ours is not None and not same_output(ours, own) for ours, own in pairs)
+    ours, own = pairs_of(record.requests)
+    return not same_output(ours, own).all()
 
 
 def estimate_of(cell: Cell | None) -> Estimate | None:

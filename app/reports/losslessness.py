@@ -3,44 +3,61 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from app.domain.bounds import Purpose
+import numpy as np
+from numpy.typing import NDArray
+
+from app.domain.bounds import Arm, Purpose
 from app.domain.facts import RequestFact
 from app.domain.observations import DivergenceFact
+from app.metrics.columns import Requests
+from app.metrics.frame import COUNTS
 from app.reports.answers import of_arm
 from app.reports.report import AnswerRow, Losslessness
 
 Pair = tuple[RequestFact, RequestFact]
+COMPARED: tuple[Arm, Arm] = ("plain", "speculative")
 
 
 def losslessness(
     requests: Sequence[RequestFact], dtype: str, purpose: Purpose = "headline", divergences: Sequence[DivergenceFact] = ()
 ) -> Losslessness | None:
     """Ids of every speculative request against plain's of the same pass; plain against its own first pass. None without a pair to compare."""
-    plain, speculative = of_arm(requests, "plain", purpose), of_arm(requests, "speculative", purpose)
-    by_pass = {(fact.prompt, fact.trial, fact.seed): fact for fact in plain}
-    pairs = [(by_pass[key], fact) for fact in speculative if (key := (fact.prompt, fact.trial, fact.seed)) in by_pass]
-    if not pairs:
+    ours, own = pairs_of(requests, purpose)
+    if not own:
         return None
-    apart = [pair for pair in pairs if not same_output(*pair)]
+    differ = ~same_output(ours, own)
+    apart = list(zip(ours.where(differ), own.where(differ), strict=True))
     judged = _judged(apart, [fact for fact in divergences if fact.purpose == purpose])
     found = [fact for _, fact in judged if fact is not None]
     where, prompt = min(_places(apart), default=(None, None))
-    repeats, again = _against_first(plain), _against_first(speculative)
+    repeats, again = (_against_first(of_arm(requests, arm, purpose)) for arm in COMPARED)
     return Losslessness(
         dtype=dtype,
-        equal=len(pairs) - len(apart),
-        n=len(pairs),
-        plain_equal=sum(same_output(a, b) for a, b in repeats) if repeats else None,
-        plain_n=len(repeats) or None,
+        equal=len(own) - len(apart),
+        n=len(own),
+        plain_equal=int(same_output(*repeats).sum()) if repeats[0] else None,
+        plain_n=len(repeats[0]) or None,
         first_divergence=where,
         diverging_prompt=prompt,
-        repeats_identical=all(same_repeat(a, b) for a, b in again) if again else None,
+        repeats_identical=same_repeats(*again) if again[0] else None,
         ties=sum(fact.judgement == "tie" for fact in found),
         violations=sum(fact.judgement == "violation" for fact in found),
         unjudged=len(apart) - len(found),
         divergence=min(found, default=None, key=lambda fact: (fact.judgement == "tie", fact.position, fact.prompt, fact.trial)),
-        answers=_answers([(pair, None) for pair in pairs if same_output(*pair)], judged),
+        answers=_answers(own.where(~differ), judged),
     )
+
+
+def pairs_of(requests: Sequence[RequestFact], purpose: Purpose = "headline") -> tuple[Requests, Requests]:
+    """(plain, speculative): each finished speculative request beside plain's of the same pass, in the order of the former; those without are in
+    neither."""
+    plain, own = (of_arm(requests, arm, purpose) for arm in COMPARED)
+    known, wanted = (each.keys("prompt", "trial", "seed") for each in (plain, own))
+    order = np.argsort(known, kind="stable")
+    at = np.searchsorted(known[order], wanted, side="right") - 1
+    there = at >= 0
+    there[there] = known[order][at[there]] == wanted[there]
+    return plain.at(order[at[there]]), own.where(there)
 
 
 def _places(apart: Sequence[Pair]) -> list[tuple[int, str]]:
@@ -61,9 +78,10 @@ def _of_this_place(pair: Pair, fact: DivergenceFact | None) -> DivergenceFact | 
     return fact if fact is not None and first_divergence(*pair) in (None, fact.position) else None
 
 
-def _answers(equal: Sequence[tuple[Pair, None]], apart: Sequence[tuple[Pair, DivergenceFact | None]]) -> tuple[AnswerRow, ...]:
+def _answers(equal: Requests, apart: Sequence[tuple[Pair, DivergenceFact | None]]) -> tuple[AnswerRow, ...]:
     """A row each distinct answer of a prompt, those that part from plain's first, by place."""
-    found = Counter(AnswerRow(prompt=own.prompt, times=1, tokens=own.emitted, judgement="equal") for (_, own), _ in equal)
+    told = Counter(zip(equal.text("prompt").tolist(), equal.number("emitted").astype(int).tolist(), strict=True))
+    found = Counter({AnswerRow(prompt=prompt, times=1, tokens=tokens, judgement="equal"): times for (prompt, tokens), times in told.items()})
     found.update(_parted(pair, fact) for pair, fact in apart)
     rows = [row.model_copy(update={"times": times}) for row, times in found.items()]
     return tuple(sorted(rows, key=lambda row: (row.judgement == "equal", row.position or 0, row.prompt, row.tokens)))
@@ -77,25 +95,24 @@ def _parted(pair: Pair, fact: DivergenceFact | None) -> AnswerRow:
     return row if fact is None else row.model_copy(update={"plain_token": fact.plain_token, "speculative_token": fact.speculative_token})
 
 
-def _against_first(requests: Sequence[RequestFact]) -> list[Pair]:
-    """Each later pass over a prompt beside its first."""
-    first: dict[tuple[str, int], RequestFact] = {}
-    pairs = []
-    for fact in sorted(requests, key=lambda fact: fact.trial):
-        key = (fact.prompt, fact.seed)
-        if key in first:
-            pairs.append((first[key], fact))
-        first.setdefault(key, fact)
-    return pairs
+def _against_first(requests: Requests) -> tuple[Requests, Requests]:
+    """The first passes over a prompt, and beside each a later one."""
+    ordered = requests.at(np.argsort(requests.whole("trial"), kind="stable"))
+    _, first, group = np.unique(ordered.keys("prompt", "seed"), return_index=True, return_inverse=True)
+    later = first[group] != np.arange(len(ordered))
+    return ordered.at(first[group][later]), ordered.where(later)
 
 
-def same_output(a: RequestFact, b: RequestFact) -> bool:
-    return a.output_digest == b.output_digest if a.output_ids is None or b.output_ids is None else a.output_ids == b.output_ids
+def same_output(a: Requests, b: Requests) -> NDArray[np.bool_]:
+    """A digest is that of the output ids, which is checked when a fact comes in."""
+    found: NDArray[np.bool_] = a.codes("output_digest") == b.codes("output_digest")
+    return found
 
 
-def same_repeat(a: RequestFact, b: RequestFact) -> bool:
-    """Equal output and equal counts, round by round."""
-    return same_output(a, b) and a.counts() == b.counts() and a.round_drafted == b.round_drafted and a.round_verified == b.round_verified
+def same_repeats(a: Requests, b: Requests) -> bool:
+    """Equal outputs and equal counts, round by round."""
+    same = same_output(a, b).all() and all((a.number(name) == b.number(name)).all() for name in COUNTS)
+    return bool(same and all(a.lists(name).same(b.lists(name)) for name in ("round_drafted", "round_verified")))
 
 
 def first_divergence(a: RequestFact, b: RequestFact) -> int | None:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from app.domain.observations import DivergenceFact
 from app.domain.sentence import Quantity, Sentence, plain
 from app.domain.spec import Regime
+from app.metrics.columns import Requests
 from app.metrics.frame import Frames
 from app.metrics.terms import DONE
 from app.reports.answers import of_arm
@@ -127,11 +128,11 @@ def _parting(headline: Losslessness, *, regime: Regime) -> Sentence:
 
 
 def _requests(record: RunRecord) -> Iterator[Sentence]:
-    broken = sum(fact.purpose == "headline" and fact.finish not in DONE for fact in record.requests)
+    every = Requests.of(record.requests)
+    broken = int((every.told("purpose", "headline") & ~every.told("finish", *DONE)).sum())
     if broken:
         yield plain("%(requests)s broke off by an error or were cancelled and are in no figure.", requests=broken)
-    sources = {fact.drafted_source for fact in of_arm(record.requests, "speculative")}
-    if "nominal" in sources:
+    if of_arm(every, "speculative").told("drafted_source", "nominal").any():
         yield plain("Drafted tokens are nominal: the engine does not count them, k tokens a round are assumed.")
 
 

@@ -4,10 +4,11 @@ from collections import Counter
 from collections.abc import Sequence
 
 from app.domain.facts import RequestFact
+from app.metrics.columns import Requests
 from app.metrics.frame import Frames
 from app.metrics.select import counted
 from app.metrics.speed import by_prompt, decode_pairs, end_to_end_pairs
-from app.reports.answers import judged, measured_language, of_arm
+from app.reports.answers import judged, measured_language
 from app.reports.headline import DECODE, END_TO_END
 from app.reports.record import RunRecord
 from app.reports.report import PromptRow
@@ -25,11 +26,9 @@ def prompt_rows(record: RunRecord, frames: Frames, headline: str, *, refused: bo
     return [_row(name, facts, plain.get(name, facts), ratios.get(name)) for name, facts in sorted(by_name.items())]
 
 
-def counted_requests(record: RunRecord, frames: Frames) -> list[RequestFact]:
+def counted_requests(record: RunRecord, frames: Frames) -> Requests:
     """The speculative requests that count figures come from (app.metrics.select)."""
-    rows = counted(frames)
-    keys = set(zip(rows["prompt"], rows["trial"], strict=True))
-    return [fact for fact in of_arm(record.requests, "speculative") if (fact.prompt, fact.trial) in keys]
+    return Requests.of(record.requests).at(counted(frames).index.to_numpy())
 
 
 def _by_prompt(facts: Sequence[RequestFact]) -> dict[str, list[RequestFact]]:

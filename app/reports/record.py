@@ -1,11 +1,16 @@
 """Everything that was asked and seen of one run: the only input of a report."""
 
+from collections.abc import Sequence
+
+from pydantic import SkipValidation
+
 from app.domain.estimate import Estimate
 from app.domain.facts import EnvironmentFact, FinishFact, PreflightFact, RequestFact, TrialFact, WarmupFact
 from app.domain.observations import CostFact, DivergenceFact
 from app.domain.spec import RunSpec
 from app.domain.status import RunState
 from app.domain.value import Value
+from app.metrics.columns import Requests
 from app.metrics.frame import Frames, from_facts
 
 
@@ -26,12 +31,17 @@ class RunRecord(Value):
     preflight: PreflightFact | None = None
     environment: EnvironmentFact | None = None
     warmup: WarmupFact | None = None
-    requests: tuple[RequestFact, ...] = ()
+    requests: SkipValidation[Sequence[RequestFact]] = ()
     trials: tuple[TrialFact, ...] = ()
     costs: tuple[CostFact, ...] = ()
     divergences: tuple[DivergenceFact, ...] = ()
     finish: FinishFact | None = None
     kin: tuple[Kin, ...] = ()
+
+
+def in_columns(record: RunRecord) -> RunRecord:
+    """The same record; its requests are put into columns once for all that look at them."""
+    return record.model_copy(update={"requests": Requests.of(record.requests)})
 
 
 def frames_of(record: RunRecord) -> Frames:

@@ -2,8 +2,11 @@
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from app.domain.facts import RequestFact
 from app.domain.sentence import Quantity, Sentence, plain
+from app.metrics.columns import Requests
 from app.metrics.terms import ARMS, DONE
 from app.reports.gates import TOLERATED
 from app.reports.report import Gate
@@ -15,20 +18,21 @@ def requests_failed(requests: Sequence[RequestFact], *, ended: bool) -> Gate:
     A trial that an arm lacks altogether chooses no prompts. `ended`: the run is over, well or not, and its runner tells of whole trials, so that
     each should be there in whole; before that it may merely be on its way.
     """
-    own = [fact for fact in requests if fact.purpose == "headline" and fact.arm in ARMS]
-    places = {_place(fact) for fact in own}
-    failed = {_place(fact) for fact in own if fact.finish not in DONE}
+    every = Requests.of(requests)
+    own = every.where(every.told("purpose", "headline") & every.told("arm", *ARMS))
+    places, first, place = np.unique(own.keys("prompt", "trial", "seed"), return_index=True, return_inverse=True)
+    failed = np.zeros(len(places), dtype=bool)
+    failed[place[~own.told("finish", *DONE)]] = True
     if ended:
-        there = {(fact.arm, *_place(fact)) for fact in own}
-        begun = {(fact.arm, fact.trial) for fact in own}
-        failed |= {place for arm, trial in begun for place in places if place[1] == trial and (arm, *place) not in there}
-    failing, n = len(failed), len(places)
+        trial = own.whole("trial")
+        for arm in ARMS:
+            there = own.told("arm", arm)
+            missing = np.isin(trial[first], trial[there])
+            missing[place[there]] = False
+            failed |= missing
+    failing, n = int(failed.sum()), len(places)
     refused = failing > TOLERATED * n
     return Gate(name="requests failed", refused=refused, failing=failing, n=n, limit=TOLERATED, sentence=_said(failing, n, refused=refused))
-
-
-def _place(fact: RequestFact) -> tuple[str, int, int]:
-    return fact.prompt, fact.trial, fact.seed
 
 
 def _said(failing: int, n: int, *, refused: bool) -> Sentence:

@@ -19,6 +19,7 @@ from app.domain.withheld import muted, withhold
 from app.reports.kept import Kept, Measured
 from app.reports.record import Kin, RunRecord
 from app.reports.report import Report
+from app.runs import request_rows
 from app.runs.analysis import earlier
 from app.runs.schemas import FigureOut
 from app.storage.fact_tables import figures, observations, preflights, reports, requests, trials
@@ -31,8 +32,9 @@ from app.storage.view import View
 CELL: TypeAdapter[Cell] = TypeAdapter(Cell)
 
 
-async def record(connection: AsyncConnection, view: View, run: int) -> RunRecord | None:
-    """What was asked and seen; of the latest attempt alone, which is the finishing one once the run has ended."""
+async def record(connection: AsyncConnection, view: View, run: int, *, whole: bool = False) -> RunRecord | None:
+    """What was asked and seen; of the latest attempt alone, which is the finishing one once the run has ended. A `whole` record holds the answers,
+    and every fact is checked anew; else it holds what a report is made of."""
     asked = (
         await connection.execute(select(runs.c.id, runs.c.state, runs.c.spec, private().label("private")).where(runs.c.id == run, view.of(runs)))
     ).one_or_none()
@@ -44,11 +46,20 @@ async def record(connection: AsyncConnection, view: View, run: int) -> RunRecord
     if attempt is None:
         return RunRecord(run=run, state=RunState(asked.state), spec=RunSpec.model_validate(asked.spec))
     kin = await _kin(connection, run)
-    made = (await connection.execute(select(requests).where(requests.c.attempt_id == attempt.id).order_by(requests.c.id))).all()
+    made = await (_whole(connection, attempt.id) if whole else request_rows.read(connection, attempt.id))
     passes = (await connection.execute(select(trials).where(trials.c.attempt_id == attempt.id).order_by(trials.c.id))).all()
     noticed = select(observations.c.kind, observations.c.fact).where(observations.c.attempt_id == attempt.id).order_by(observations.c.id)
     others = (await connection.execute(noticed)).all()
-    return await asyncio.to_thread(_assemble, asked, attempt, made, passes, others, kin)
+    return _assemble(asked, attempt, made, passes, others, kin)
+
+
+async def _whole(connection: AsyncConnection, attempt: int) -> Sequence[RequestFact]:
+    rows = (await connection.execute(select(requests).where(requests.c.attempt_id == attempt).order_by(requests.c.id))).all()
+    return await asyncio.to_thread(lambda: tuple(RequestFact.model_validate(_fact(row)) for row in rows))
+
+
+def _fact(row: Any) -> dict[str, Any]:
+    return {name: value for name, value in row._mapping.items() if name not in {"id", "attempt_id"}}
 
 
 def _of_campaign(run: int) -> Select[Any]:
@@ -78,8 +89,7 @@ async def settled_kin(connection: AsyncConnection, run: int, analysis: str) -> l
     return [row.id for row in rows if not row.gone] if settled else []
 
 
-def _assemble(asked: Any, attempt: Any, made: Sequence[Any], passes: Sequence[Any], others: Sequence[Any], kin: Sequence[Kin]) -> RunRecord:
-    ours = {"id", "attempt_id"}
+def _assemble(asked: Any, attempt: Any, made: Sequence[RequestFact], passes: Sequence[Any], others: Sequence[Any], kin: Sequence[Kin]) -> RunRecord:
     finish = FinishFact.model_validate(attempt.finish) if attempt.finish else None
     return RunRecord(
         run=asked.id,
@@ -88,8 +98,8 @@ def _assemble(asked: Any, attempt: Any, made: Sequence[Any], passes: Sequence[An
         preflight=PreflightFact.model_validate(attempt.preflight) if attempt.preflight else None,
         environment=EnvironmentFact.model_validate(attempt.seen_environment) if attempt.seen_environment else None,
         warmup=WarmupFact.model_validate(attempt.warmup) if attempt.warmup else None,
-        requests=tuple(RequestFact.model_validate({k: v for k, v in row._mapping.items() if k not in ours}) for row in made),
-        trials=tuple(TrialFact.model_validate({k: v for k, v in row._mapping.items() if k not in ours}) for row in passes),
+        requests=made,
+        trials=tuple(TrialFact.model_validate(_fact(row)) for row in passes),
         costs=tuple(CostFact.model_validate(row.fact) for row in others if row.kind == "cost"),
         kin=tuple(kin),
         divergences=tuple(DivergenceFact.model_validate(row.fact) for row in others if row.kind == "divergence"),

@@ -120,7 +120,7 @@ def _csv(found: Report) -> Response:
 async def facts(run: RunId, _: Reader, runs: Service) -> StreamingResponse:
     """Everything that was counted and timed, one fact a line as its runner sent it: with the run's `spec`, whoever doubts a figure can compute it
     anew."""
-    return StreamingResponse(_lines(await runs.record(run)), media_type="application/x-ndjson")
+    return StreamingResponse(_lines(await runs.record(run, whole=True)), media_type="application/x-ndjson")
 
 
 def _lines(record: RunRecord) -> Iterator[str]:

@@ -173,11 +173,11 @@ class Runs(Seen):
 
     # --- reports and figures ------------------------------------------------------------------------------------------------------------
 
-    async def record(self, run: int) -> RunRecord:
-        """Raises NoSuchRun, FactsGone."""
+    async def record(self, run: int, *, whole: bool = False) -> RunRecord:
+        """A `whole` one holds the answers too. Raises NoSuchRun, FactsGone."""
         async with self._about(run) as connection:
             await self._require_facts(connection, run)
-            found = await records.record(connection, self.view, run)
+            found = await records.record(connection, self.view, run, whole=whole)
             if found is None:
                 raise await self._missing(connection, run)
         return found

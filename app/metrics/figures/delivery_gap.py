@@ -4,7 +4,7 @@ from app.domain.estimate import Estimate
 from app.domain.sentence import plain
 from app.metrics.base import Metric, Reading
 from app.metrics.distribution import NO_INTERVAL, quantiles
-from app.metrics.frame import Frames
+from app.metrics.frame import Frames, events_of
 from app.metrics.select import timed, why_untimed
 from app.metrics.sums import missing, total
 from app.metrics.terms import ARMS
@@ -14,8 +14,7 @@ def _compute(frames: Frames) -> list[Reading]:
     found: list[Reading] = []
     for arm in ARMS:
         rows = timed(frames, arm)
-        deliveries = frames.deliveries[(frames.deliveries["arm"] == arm) & (frames.deliveries["purpose"] == "headline")]
-        gaps = deliveries.merge(rows[["prompt", "trial"]].drop_duplicates(), on=["prompt", "trial"])
+        gaps = events_of(frames.deliveries, rows)
         if rows.empty or gaps.empty:
             why = why_untimed(frames, arm) if rows.empty else plain("No request was delivered in more than one piece.")
             found.append(missing(why, {"arm": arm}))

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from app.domain.estimate import Absent, Figure, Refusal
-from app.domain.facts import RequestFact
+from app.domain.facts import RequestFact, digest_of
 from app.domain.status import RunState
 from app.metrics.catalogue import of_load
 from app.reports.build import build
@@ -187,7 +187,8 @@ def _parting(base: RunRecord, purpose: str, names: set[str]) -> RunRecord:
     def change(fact: RequestFact) -> RequestFact | None:
         if fact.purpose != purpose or fact.arm != "speculative" or fact.prompt not in names or fact.output_ids is None:
             return None
-        return fact.model_copy(update={"output_ids": (*fact.output_ids[:5], 7, *fact.output_ids[6:])})
+        ids = (*fact.output_ids[:5], 7, *fact.output_ids[6:])
+        return fact.model_copy(update={"output_ids": ids, "output_digest": digest_of(ids)})
 
     return with_requests(base, change)
 

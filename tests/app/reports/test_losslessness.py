@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from app.domain.bounds import Purpose
-from app.domain.facts import RequestFact
+from app.domain.facts import RequestFact, digest_of
 from app.domain.observations import DivergenceFact
 from app.reports.build import build
 from app.reports.export import report_rows
@@ -27,7 +27,8 @@ def parted(base: RunRecord, purpose: Purpose, names: set[str]) -> RunRecord:
     def change(fact: RequestFact) -> RequestFact:
         if fact.purpose != purpose or fact.arm != "speculative" or fact.prompt not in names or fact.output_ids is None:
             return fact
-        return fact.model_copy(update={"output_ids": (*fact.output_ids[:PLACE], WRONG, *fact.output_ids[PLACE + 1 :])})
+        ids = (*fact.output_ids[:PLACE], WRONG, *fact.output_ids[PLACE + 1 :])
+        return fact.model_copy(update={"output_ids": ids, "output_digest": digest_of(ids)})
 
     return base.model_copy(update={"requests": tuple(map(change, base.requests))})
 
