@@ -45,6 +45,8 @@ def field_value(field: str, text: str, locale: str) -> str:
     """A value as app.reports.axes prints it for programs, in a language."""
     if text == "none" or (field in _SPOKEN and text in _WORDS):
         return gettext(_WORDS[text], locale)
+    if field == "answer_language":
+        return text.replace("%", "\u00a0%") if locale == "ru" else text
     if field not in _SPOKEN or locale == "en":
         return text
     said = _WORD.sub(lambda found: gettext(_WORDS[found[0]], locale), re.sub(r" (?=burstiness|slots)", ", ", text))

@@ -14,8 +14,8 @@ Counts = dict[str, dict[str, int]]
 
 class SuiteOut(Value):
     """`prompts` is how many one language has at least, without profiles that stand `apart`: those that a run takes only where it names them.
-    `parallel` prompts have a twin in every language. It, `apart` and `counts`, prompts by language and profile, are None for a suite that a runner
-    alone has, which tells none of them."""
+    `parallel` prompts have a twin in every language, those of profiles apart among them. It, `apart` and `counts`, prompts by language and
+    profile, are None for a suite that a runner alone has, which tells none of them."""
 
     id: Name
     version: str

@@ -15,6 +15,7 @@ from app.reports.report import Comparison, Contrast, Pair, Report
 from app.reports.shown import Shown, find, part_of, show_contrast
 from app.reports.translate import gettext
 from app.reports.words import mark, name_of
+from app.web.formulas import formula_of, printed_of
 from app.web.losslessness import output
 
 DEFINITIONS = (
@@ -50,7 +51,7 @@ def figures_table(found: Comparison, locale: str) -> Table:
 
 @dataclass(frozen=True)
 class Definition:
-    """One way to count acceptance; `id` leads to the methodology. A formula is the same in every language."""
+    """One way to count acceptance; `id` leads to the methodology. Symbols and names of facts are the same in every language."""
 
     id: str
     name: str
@@ -68,7 +69,7 @@ def definitions(found: Comparison, locale: str) -> tuple[tuple[str, ...], list[D
     for id, row in zip(ids, table.rows, strict=True):
         metric = METRICS[id]
         cells = tuple(cell for cell in row[1:] if isinstance(cell, Shown))
-        rows.append(Definition(id, name_of(id, locale), metric.formula, metric.also_printed_as, cells))
+        rows.append(Definition(id, name_of(id, locale), formula_of(metric, locale), printed_of(metric, locale), cells))
     return table.columns, rows
 
 

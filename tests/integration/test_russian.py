@@ -17,7 +17,9 @@ from tests.latin import sentences, words
 
 RUSSIAN = {"Accept": "text/html", "Accept-Language": "ru"}
 # Said in every language as it is: symbols of formulas, tags of languages, formats and products.
-SYMBOLS = {"V/D", "A/E", "p5", "p50", "p95", "p99", *"iknteDVARUPEB", "top-k", "top-p", "Top-k", "Top-p"}
+SYMBOLS = {"V/D", "A/E", "p5", "p50", "p95", "p99", *"iknsteDVARUPEB", "top-k", "top-p", "Top-k", "Top-p", "exp", "log"}
+# The clock's readings in a request's facts.
+CLOCK = {"planned_at", "sent_at", "first_at", "last_at"}
 TAGS = {"ru", "en", "de"}
 FORMATS = {"JSON", "Markdown", "Lines", "CSV", "Parquet", "SVG", "UTF-8", "UTC", "KV", "GPU", "EOS", "float32", "bfloat16", "auto"}
 PRODUCTS = {
@@ -42,7 +44,7 @@ def offers() -> set[str]:
 
 # What a program asks by: figures, plots, parameters of addresses.
 IDS = {*METRICS, *PLOTTED, "cursor", "after"}
-ALLOWED = SYMBOLS | TAGS | FORMATS | PRODUCTS | IDS | NAMES | published() | offers()
+ALLOWED = SYMBOLS | CLOCK | TAGS | FORMATS | PRODUCTS | IDS | NAMES | published() | offers()
 
 
 def english(text: str) -> list[str]:

@@ -13,6 +13,7 @@ from app.reports.words import mark, name_of
 from app.statistics.verdict import FAIR_BASELINE
 from app.web import gate_rates
 from app.web.coverage import coverage
+from app.web.formulas import formula_of, printed_of
 from app.web.preferences import locale_of
 from app.web.render import page
 from app.web.toy_lesson import lesson
@@ -89,15 +90,15 @@ async def methodology(request: Request) -> Response:
 
 
 def entries(locale: str) -> list[Entry]:
-    """In the catalogue's order; formulas are the catalogue's own text in every language."""
+    """In the catalogue's order."""
     return [
         Entry(
             metric.id,
             name_of(metric.id, locale),
-            metric.formula,
+            formula_of(metric, locale),
             gettext(_UNITS.get(metric.unit, metric.unit), locale),
             gettext(_BETTER[metric.better], locale) if metric.better else gettext("neither direction is better", locale),
-            metric.also_printed_as,
+            printed_of(metric, locale),
         )
         for metric in METRICS.values()
     ]

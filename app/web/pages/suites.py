@@ -116,9 +116,18 @@ def _origin(suite: SuiteOut) -> str:
 
 
 def row(suite: SuiteOut, locale: str) -> Row:
-    parallel = gettext("not told by runners", locale) if suite.parallel is None else decimal(suite.parallel, 0, locale)
     profiles = tuple(name for name in suite.profiles if name not in (suite.apart or ()))
-    return Row(suite, profiles, _apart(suite, locale), gettext(_ORIGINS[_origin(suite)], locale), decimal(suite.prompts, 0, locale), parallel)
+    return Row(
+        suite, profiles, _apart(suite, locale), gettext(_ORIGINS[_origin(suite)], locale), decimal(suite.prompts, 0, locale), _parallel(suite, locale)
+    )
+
+
+def _parallel(suite: SuiteOut, locale: str) -> str:
+    """How many prompts have twins. Those of profiles that stand apart may be among them, which the number of prompts leaves out."""
+    if suite.parallel is None:
+        return gettext("not told by runners", locale)
+    n = decimal(suite.parallel, 0, locale)
+    return gettext("%(n)s, with those not counted", locale) % {"n": n} if suite.apart and suite.parallel > suite.prompts else n
 
 
 def one(suite: SuiteOut, texts: PromptPage | None, locale: str) -> dict[str, Any]:

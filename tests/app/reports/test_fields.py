@@ -22,6 +22,7 @@ def test_every_field_has_a_name() -> None:
         ("compile", "false", "нет"),
         ("revision", "none", "нет"),
         ("target", "open", "open"),
+        ("answer_language", "en 75%, und 25%", "en 75\u00a0%, und 25\u00a0%"),
         ("revision", "0.1.2", "0.1.2"),
     ],
 )
