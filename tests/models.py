@@ -90,6 +90,7 @@ def tiny(name: str, *, slots: int = 4, eos: frozenset[int] = frozenset(), contex
 EXAMPLES: dict[str, dict[str, Any]] = {
     "clasp": {"skipped": 2, "every": 2},
     "del": {"stride": 1},
+    "knapspec": {"window": 3, "every": 2, "attention": 0.5, "least": -1},
     "swift": {"window": 4},
     "sink-window": {"ratio": 0.3, "least": 6, "sinks": 2},
     "specattn": {"ratio": 0.3, "least": 6},

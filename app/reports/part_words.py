@@ -3,6 +3,12 @@
 from app.reports.words import mark
 
 PARTS: tuple[str, ...] = (
+    mark("drafts with the target itself without blocks, packed by what they cost on this device and what they change; no weights of its own"),
+    mark("latest tokens that the states are compared on"),
+    mark("Least similarity"),
+    mark("mean cosine to the full pass; below it a set is dropped"),
+    mark("Cost of an attention"),
+    mark("as a multiple of an MLP's; left out, both are measured on this device"),
     mark("drafts with the target's first layers, their number and the draft length chosen as the text goes; no weights of its own"),
     mark("Every so many layers"),
     mark("an exit is considered; fewer exits are judged faster"),

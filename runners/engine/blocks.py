@@ -42,19 +42,24 @@ class States(Watch):
         self.halves = halves
         self._starts = [0] * slots
         self._held: Tensor | None = None
+        # Positions of the pass under way and the depths that they are: the same at all of its boundaries.
+        self._pass: tuple[Tensor, Tensor] | None = None
 
     def begin(self, batch: Batch) -> None:
         """A round begins: what was seen of these slots is void."""
+        self._pass = None
         for slot, ids in zip(batch.slots, batch.ids, strict=True):
             self._starts[slot] = len(ids) - 1
 
     def put(self, boundary: int, boundaries: int, rows: Tensor, positions: Tensor, hidden: Tensor) -> None:
         """`hidden` `[R, n, H]` of the slots `rows` `[R]` at `positions` `[R, n]`, at one of so many boundaries between blocks."""
-        starts = torch.tensor(self._starts, dtype=torch.long, device=rows.device)
-        depths = positions - starts[rows][:, None]
-        self._make_room(boundaries, int(depths.max()) + 1, hidden)
+        if self._pass is None or self._pass[0] is not positions:
+            starts = torch.tensor(self._starts, dtype=torch.long, device=rows.device)
+            depths = positions - starts[rows][:, None]
+            self._make_room(boundaries, int(depths.max()) + 1, hidden)
+            self._pass = positions, depths
         assert self._held is not None
-        self._held[boundary, rows[:, None], depths] = hidden
+        self._held[boundary, rows[:, None], self._pass[1]] = hidden
 
     def _make_room(self, boundaries: int, width: int, hidden: Tensor) -> None:
         held = self._held
