@@ -71,7 +71,7 @@ def _asked(seen: Seen, asked: Sequence[Prompt]) -> Iterator[str]:
         yield f"prompts of the suite alone ({_first(strange)} are not among those that the run asks for)"
 
 
-def _first(kinds: list[Kind]) -> str:
+def _first(kinds: Sequence[Kind]) -> str:
     return ", ".join(id for id, *_ in kinds[:SHOWN]) + (" …" if len(kinds) > SHOWN else "")
 
 
