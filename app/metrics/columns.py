@@ -5,6 +5,7 @@ A column of numbers is float64 with NaN where its source gave none; only what ev
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain
 from typing import overload
 
@@ -56,11 +57,11 @@ class Lists:
         values = np.fromiter(chain.from_iterable(each for each in lists if each is not None), dtype=np.float64)
         return cls(values, starts_of(lengths), np.array([each is not None for each in lists], dtype=bool))
 
-    @property
+    @cached_property
     def lengths(self) -> Whole:
         return np.diff(self.starts)
 
-    @property
+    @cached_property
     def owners(self) -> Whole:
         """Of each value the request."""
         return np.repeat(np.arange(len(self.starts) - 1), self.lengths)

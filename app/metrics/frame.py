@@ -14,7 +14,7 @@ from app.domain.counts import Counts
 from app.domain.facts import RequestFact, TrialFact
 from app.domain.observations import CostFact
 from app.domain.spec import Load
-from app.metrics.columns import WHOLES, Array, Requests
+from app.metrics.columns import WHOLES, Array, Lists, Requests, Whole
 from app.metrics.window import windows
 
 COUNTS = ("drafted", "verified", "accepted", "rounds", "undrafted", "prefill_tokens", "emitted", "discarded_bonus", "longest_draft")
@@ -151,11 +151,18 @@ def _requests(own: Requests) -> pd.DataFrame:
 def _first_delivery(own: Requests) -> Array:
     """Tokens that were there at `first_at`: the prefill's, or those of the first round where the prefill emits none."""
     found = np.minimum(np.maximum(own.number("prefill_tokens"), 1), own.number("emitted"))
-    steps = own.lists("step_tokens")
-    brought = steps.values > 0
-    owners, at = np.unique(steps.owners[brought], return_index=True)
-    found[owners] = steps.values[brought][at]
+    owners, at, first = _delivering(own.lists("step_tokens"))
+    found[owners[first]] = own.lists("step_tokens").values[at][first]
     return found
+
+
+def _delivering(steps: Lists) -> tuple[Whole, Whole | slice, Whole]:
+    """The steps that brought tokens: of each its request, and where it is; and where among them each request's own begin."""
+    brought = steps.values > 0
+    if brought.all():
+        return steps.owners, slice(None), steps.starts[:-1][steps.lengths > 0]
+    owners = steps.owners[brought]
+    return owners, np.flatnonzero(brought), np.flatnonzero(np.diff(owners, prepend=-1))
 
 
 def _rounds(own: Requests) -> pd.DataFrame:
@@ -195,20 +202,24 @@ def _rounds_of(counts: Counts) -> list[dict[str, Any]]:
 
 def _deliveries(own: Requests) -> pd.DataFrame:
     """A delivery is a step that brought tokens; the first of a request has no gap before it."""
-    steps = own.lists("step_tokens")
-    brought = steps.values > 0
-    owners, ends, tokens = steps.owners[brought], own.lists("step_end").values[brought], steps.values[brought]
-    start = np.diff(owners, prepend=-1) > 0
-    later = np.flatnonzero(~start)
-    owner, end = owners[later], ends[later]
-    first = np.zeros(len(own))
-    first[owners[start]] = ends[start]
-    return pd.DataFrame({"request": owner, "gap": end - ends[later - 1], "tokens": tokens[later], "at": end - first[owner]}, copy=False)
+    owners, at, first = _delivering(own.lists("step_tokens"))
+    ends, tokens = own.lists("step_end").values[at], own.lists("step_tokens").values[at]
+    since = ends - np.repeat(ends[first], np.diff(first, append=len(owners)))
+    later = np.ones(len(owners), dtype=bool)
+    later[first] = False
+    gaps = np.diff(ends, prepend=0.0)
+    return pd.DataFrame({"request": owners[later], "gap": gaps[later], "tokens": tokens[later], "at": since[later]}, copy=False)
 
 
 def events_of(events: pd.DataFrame, requests: pd.DataFrame) -> pd.DataFrame:
     """The rounds or deliveries of some rows of Frames.requests, in the order of all."""
-    return events[np.isin(events["request"], requests.index, kind="table")] if len(requests) else events.iloc[:0]
+    if events.empty or requests.empty:
+        return events.iloc[:0]
+    owners, rows = events["request"].to_numpy(), requests.index.to_numpy()
+    wanted = np.zeros(max(owners.max(), rows.max()) + 1, dtype=bool)
+    wanted[rows] = True
+    found: pd.DataFrame = events[wanted[owners]]
+    return found
 
 
 def _trial(fact: TrialFact) -> dict[str, Any]:

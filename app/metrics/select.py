@@ -71,6 +71,12 @@ def paired(frames: Frames, first: str = "plain", second: str = "speculative") ->
     return a.merge(b, on=keys, how="inner", suffixes=(f"_{first}", f"_{second}"))
 
 
+@once
+def deliveries(frames: Frames, arm: str) -> pd.DataFrame:
+    """Of the requests whose times may be used, in the order of requests and steps."""
+    return events_of(frames.deliveries, timed(frames, arm))
+
+
 def why_untimed(frames: Frames, arm: str) -> Sentence:
     """Why an arm has no time to show."""
     if headline(frames, arm).empty:

@@ -3,15 +3,17 @@
 A window is the fewest whole steps that deliver at least 32 tokens; windows of an answer do not overlap, and what is left behind the last is in none.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
 
-from app.metrics.columns import Array, Whole
-from app.metrics.frame import Frames, events_of
+from app.metrics.columns import Array, Whole, starts_of
+from app.metrics.frame import Frames
 from app.metrics.once import once
-from app.metrics.select import counted_trial, timed
+from app.metrics.select import counted_trial, deliveries, timed
 from app.metrics.terms import ARMS, LEAST_SECONDS
 
 LEAST_TOKENS = 32
@@ -53,32 +55,29 @@ def _equal(frames: Frames) -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class _Stops:
-    """Where the requests of one arm stopped: of each delivery the request (its number among them, in order), the tokens delivered so far, and the
-    seconds since the first delivery, which itself is a stop at 0 seconds. `prompts` are those of the requests."""
+    """Where the requests of one arm stopped. `prompts` and `first` (tokens of the first delivery, at 0 seconds) are by request; of each later one
+    `request` is the number of its request among them, in order, `place` the tokens delivered so far, `at` the seconds since the first."""
 
+    prompts: pd.Series
+    first: Array
     request: Whole
     place: Array
     at: Array
-    prompts: pd.Series
 
     @classmethod
     def of(cls, frames: Frames, requests: pd.DataFrame) -> "_Stops":
         requests = requests.sort_index()
-        later = events_of(frames.deliveries, requests)
-        rows = requests.index.to_numpy()
-        numbers = np.zeros(rows[-1] + 1, dtype=np.int64)
+        later = deliveries(frames, requests["arm"].iloc[0])
+        rows, owner = requests.index.to_numpy(), later["request"].to_numpy()
+        numbers = np.full(max(rows[-1], owner.max(initial=0)) + 1, -1)
         numbers[rows] = np.arange(len(rows))
-        owner = numbers[later["request"]]
-        # Before each delivery there are those before it, and the first ones of its request and of those before that.
-        behind = np.arange(len(later)) + owner + 1
-        request, tokens, at = np.empty(len(rows) + len(later), dtype=np.int64), np.empty(len(rows) + len(later)), np.zeros(len(rows) + len(later))
-        request[behind], tokens[behind], at[behind] = owner, later["tokens"], later["at"]
-        first = np.ones(len(request), dtype=bool)
-        first[behind] = False
-        request[first], tokens[first] = np.arange(len(rows)), requests["emitted"] - requests["decode_tokens"]
-        sums = np.cumsum(tokens)
-        before = sums[first] - tokens[first]
-        return cls(request, sums - before[request], at, requests["prompt"].reset_index(drop=True))
+        request, tokens, at = numbers[owner], later["tokens"].to_numpy(), later["at"].to_numpy()
+        if (request < 0).any():
+            request, tokens, at = (values[request >= 0] for values in (request, tokens, at))
+        first = (requests["emitted"] - requests["decode_tokens"]).to_numpy()
+        sums = np.concatenate([[0.0], np.cumsum(tokens)])
+        before = sums[starts_of(np.bincount(request, minlength=len(rows)))[:-1]]
+        return cls(requests["prompt"].reset_index(drop=True), first, request, sums[1:] + (first - before)[request], at)
 
     def seconds(self, windows: pd.DataFrame) -> pd.Series:
         """Of each window the median over passes of the seconds between its ends, since passes repeat the same steps; NaN where none stopped at both,
@@ -92,10 +91,18 @@ class _Stops:
 
     def _at(self, request: Whole, place: Array) -> Array:
         """When each of these requests had delivered so many tokens; NaN where it did not stop there."""
-        width = float(max(self.place.max(), place.max(initial=0.0)) + 1)
-        known, wanted = self.request * width + self.place, request * width + place
-        found = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
-        return np.where(known[found] == wanted, self.at[found], np.nan)
+        known, width = self._known
+        # Beyond the last place of a request lies nothing, and not the next one's first.
+        wanted = request * width + np.minimum(place, width - 1)
+        found = np.searchsorted(known, wanted)
+        at = np.where(known[found] == wanted, np.append(self.at, np.nan)[found], np.nan)
+        return np.where(self.first[request] == place, 0.0, at)
+
+    @cached_property
+    def _known(self) -> tuple[Array, float]:
+        """Places of all requests, those of each beginning where a multiple of the width is."""
+        width = float(self.place.max(initial=0.0) + 2)
+        return np.append(self.request * width + self.place, np.inf), width
 
 
 def _windows(own: _Stops) -> pd.DataFrame:
@@ -104,11 +111,12 @@ def _windows(own: _Stops) -> pd.DataFrame:
     starts = np.searchsorted(own.request, np.arange(len(own.prompts) + 1))
     first = own.prompts.drop_duplicates().sort_values()
     for number, prompt in zip(first.index.to_numpy(), first, strict=True):
-        found += [(prompt, *bounds) for bounds in _bounds(own.place[starts[number] : starts[number + 1]])]
+        places = [own.first[number], *own.place[starts[number] : starts[number + 1]]]
+        found += [(prompt, *bounds) for bounds in _bounds(places)]
     return pd.DataFrame(found, columns=["prompt", "begin", "end"])
 
 
-def _bounds(places: Array) -> list[tuple[float, float]]:
+def _bounds(places: Sequence[float]) -> list[tuple[float, float]]:
     found, begin = [], places[0]
     for place in places[1:]:
         if place - begin >= LEAST_TOKENS:

@@ -4,8 +4,8 @@ from app.domain.estimate import Estimate
 from app.domain.sentence import plain
 from app.metrics.base import Metric, Reading
 from app.metrics.distribution import NO_INTERVAL, quantiles
-from app.metrics.frame import Frames, events_of
-from app.metrics.select import timed, why_untimed
+from app.metrics.frame import Frames
+from app.metrics.select import deliveries, timed, why_untimed
 from app.metrics.sums import missing, total
 from app.metrics.terms import ARMS
 
@@ -14,7 +14,7 @@ def _compute(frames: Frames) -> list[Reading]:
     found: list[Reading] = []
     for arm in ARMS:
         rows = timed(frames, arm)
-        gaps = events_of(frames.deliveries, rows)
+        gaps = deliveries(frames, arm)
         if rows.empty or gaps.empty:
             why = why_untimed(frames, arm) if rows.empty else plain("No request was delivered in more than one piece.")
             found.append(missing(why, {"arm": arm}))
