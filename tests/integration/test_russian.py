@@ -21,10 +21,10 @@ SYMBOLS = {"V/D", "A/E", "p5", "p50", "p95", "p99", *"iknsteDVARUPEB", "top-k", 
 # The clock's readings in a request's facts.
 CLOCK = {"planned_at", "sent_at", "first_at", "last_at"}
 TAGS = {"ru", "en", "de"}
-FORMATS = {"JSON", "Markdown", "Lines", "CSV", "Parquet", "SVG", "UTF-8", "UTC", "KV", "GPU", "EOS", "float32", "bfloat16", "auto"}
+FORMATS = {"JSON", "Markdown", "Lines", "CSV", "Parquet", "SVG", "UTF-8", "UTC", "KV", "GPU", "EOS", "MLP", "float32", "bfloat16", "auto"}
 PRODUCTS = {
     "Bezmen", "bezmen", "bezmen-1", "arXiv", "vLLM", "SGLang", "llama.cpp", "LM", "Studio", "transformers", "torch", "Linux", "LayerSkip", "MTP",
-    "Mamba-2", "DFlash2", "GGUF", "Sequoia",
+    "Mamba-2", "DFlash2", "GGUF", "Sequoia", "StreamingLLM",
 }  # fmt: skip
 
 
