@@ -151,7 +151,8 @@ def test_a_drafter_asks_exactly_where_it_says_so(drafter: str) -> None:
 
     target, requests = tiny("llama"), prompts(1)
     loop = loop_of(target, spec(drafter), StopRules(LIMIT))
-    target.prefill(0, requests[0].ids)
+    with target.supplying(loop.drafter.needs):
+        target.prefill(0, requests[0].ids)
     loop.drafter.begin(0, requests[0].ids)
     draft = loop.drafter.propose(Batch((0,), (list(requests[0].ids),)), [4], more)
     assert draft.lengths[0] > 0
