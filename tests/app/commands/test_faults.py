@@ -29,6 +29,7 @@ def said(arguments: list[str], folder: Path, **over: str) -> tuple[int, str]:
         (["--temperature", "inf"], "/sampling/temperature is not finite"),
         (['{"a": [0, NaN]}'], "/a/1 is not finite"),
         (["--drafter-param", "x=1e999"], "/drafter/params/x is not finite"),
+        (["--verifier-param", "x=1e999"], "/verifier/params/x is not finite"),
         (["{}", "--idempotency-key", "a\nb"], "an idempotency key is one line"),
         (["{}", "--idempotency-key", ""], "an idempotency key is one line"),
         (["{}", "--idempotency-key", "ё" * 128], "1 to 255 bytes"),
