@@ -102,9 +102,9 @@ class SeesOneMore(CompiledTarget):
 
 
 class SeesTooLittle(CompiledTarget):
-    def _through(self, hidden: Any, cache: Any, positions: Any, width: int, first: int, last: int) -> Any:
+    def _through(self, hidden: Any, cache: Any, positions: Any, width: int, first: int, last: int, watch: Any = None) -> Any:
         cache._width = min(width, 32)
-        return super()._through(hidden, cache, positions, cache._width, first, last)
+        return super()._through(hidden, cache, positions, cache._width, first, last, watch)
 
 
 class IdlesInFront(CompiledTarget):
