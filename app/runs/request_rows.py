@@ -5,6 +5,7 @@ What no figure needs stays where it is: the texts of answers, and the ids of tho
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import aclosing
 from functools import cache
 from typing import Any
 
@@ -28,8 +29,10 @@ COMPARED: tuple[Purpose, ...] = ("headline", "losslessness")
 async def read(connection: AsyncConnection, attempt: int) -> Requests:
     """All requests of an attempt, in the order in which they came."""
     reading = _Reading()
-    async for batch in batches_of(connection, select(*(requests.c[name] for name in reading.names)).where(requests.c.attempt_id == attempt)):
-        await asyncio.to_thread(reading.add, batch)
+    rows = select(*(requests.c[name] for name in reading.names)).where(requests.c.attempt_id == attempt)
+    async with aclosing(batches_of(connection, rows)) as batches:
+        async for batch in batches:
+            await asyncio.to_thread(reading.add, batch)
     return await _with_ids(connection, await asyncio.to_thread(_Read, reading))
 
 

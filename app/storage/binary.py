@@ -1,7 +1,7 @@
 """Many rows as the driver holds them: without a parsed value for every number of every array."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,8 +21,9 @@ ELEMENTS = {SMALLINTS: np.dtype([("size", ">i4"), ("value", ">i2")]), DOUBLES: n
 AT_ONCE = 2000
 
 
-async def batches_of(connection: AsyncConnection, statement: Select[Any]) -> AsyncIterator[list[tuple[Any, ...]]]:
-    """The rows of a statement, arrays of ELEMENTS as bytes; the server goes on while a batch is looked at. Raises DatabaseUnavailable."""
+async def batches_of(connection: AsyncConnection, statement: Select[Any]) -> AsyncGenerator[list[tuple[Any, ...]]]:
+    """The rows of a statement, arrays of ELEMENTS as bytes; the server goes on while a batch is looked at. Whoever may stop
+    before the last one closes it. Raises DatabaseUnavailable."""
     driver: Any = (await connection.get_raw_connection()).driver_connection
     compiled = statement.compile(dialect=connection.dialect)
     try:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from app.domain.estimate import Estimate
 from benchmarks.base import Aim, Benchmark
 from benchmarks.service import Service, serving
-from benchmarks.stored import bare, forget_reports, measured
+from benchmarks.stored import bare, forget_report, measured
 from benchmarks.timed import ROUNDS, over_rounds, seconds
 
 PROMPTS, PASSES = 500, 100
@@ -20,7 +20,7 @@ def measure() -> Mapping[str, Estimate]:
 
 
 def _report(service: Service, run: int) -> float:
-    forget_reports(service)
+    forget_report(service, run)
     return seconds(lambda: service.client.get(f"/api/v1/runs/{run}/report").raise_for_status())
 
 
