@@ -3,23 +3,20 @@
 from collections.abc import Iterator
 
 from app.domain.catalogue import Offer
-from app.domain.facts import AnyFact, PreflightFact, RequestFact
+from app.domain.facts import PreflightFact, RequestFact
 from app.domain.spec import RunSpec
 from app.domain.tokenizer import fingerprint_said
 
 Wrong = tuple[str, str]
 
 
-def disagreements(fact: AnyFact, spec: RunSpec, offer: Offer, *, private: bool = False) -> Iterator[Wrong]:
+def disagreements(fact: PreflightFact, spec: RunSpec, offer: Offer, *, private: bool = False) -> Iterator[Wrong]:
     """(field, what is wrong with it). A folder has no name of its own and a suite that is not offered no known digest; those are not compared.
     `private` says whether the run's suite is."""
-    if isinstance(fact, PreflightFact):
-        yield from _of_target(fact, spec)
-        yield from _of_tokenizer(fact, spec)
-        yield from _of_suite(fact, spec, offer, private=private)
-        yield from _of_rule(fact, spec, offer)
-    elif isinstance(fact, RequestFact):
-        yield from _of_request(fact, spec)
+    yield from _of_target(fact, spec)
+    yield from _of_tokenizer(fact, spec)
+    yield from _of_suite(fact, spec, offer, private=private)
+    yield from _of_rule(fact, spec, offer)
 
 
 def _of_target(fact: PreflightFact, spec: RunSpec) -> Iterator[Wrong]:
@@ -71,7 +68,8 @@ def _of_rule(fact: PreflightFact, spec: RunSpec, offer: Offer) -> Iterator[Wrong
         yield "lossless", f"the verifier {spec.verifier.name} is offered as {words[said]}, this calls it {words[fact.lossless]}"
 
 
-def _of_request(fact: RequestFact, spec: RunSpec) -> Iterator[Wrong]:
+def strays(fact: RequestFact, spec: RunSpec) -> Iterator[Wrong]:
+    """The same of one request, for which the spec alone is enough: requests are many, and an offer is long."""
     if fact.emitted > spec.max_new_tokens:
         yield "emitted", f"the run asks for at most {spec.max_new_tokens} tokens, these are {fact.emitted}"
     if fact.finish == "length" and fact.emitted != spec.max_new_tokens:

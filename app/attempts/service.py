@@ -5,7 +5,7 @@ import hashlib
 import hmac
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from itertools import islice
+from operator import itemgetter
 from typing import Annotated, Any, cast
 
 from fastapi import Request
@@ -14,10 +14,11 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.access import tokens
 from app.attempts import store
-from app.attempts.agreement import disagreements
+from app.attempts.agreement import disagreements, strays
 from app.attempts.completeness import lacking
 from app.attempts.schemas import BatchIn, BatchOut, BeatOut, FinishIn, StateOut
-from app.domain.facts import AnyFact, FinishFact, RequestFact
+from app.domain.catalogue import Offer
+from app.domain.facts import AnyFact, FinishFact, PreflightFact, RequestFact
 from app.domain.status import AttemptState
 from app.domain.withheld import REASON, revealed, withhold
 from app.errors import Conflict, InvalidInput, Unauthenticated, pointer
@@ -116,15 +117,22 @@ class Attempts:
 
     async def _require_agreement(self, connection: AsyncConnection, held: leases.Held, facts: Sequence[AnyFact]) -> None:
         """Raises OtherRun, naming the fields, for what is of another model, suite or length than the run's."""
-        spec, offer = await store.spec_of(connection, held.run), await self._registry.offer_of(connection, held.runner_id)
-        suite, private = await self._suites.of_run(connection, held.run), await self._suites.is_private(connection, held.run)
-        if suite is not None:
-            offer = offer.model_copy(update={"suites": (suite,)})
-        found = ((place, wrong) for place, fact in enumerate(facts) for wrong in disagreements(fact, spec, offer, private=private))
-        wrong = [(f"/facts/{place}/{field}", said) for place, (field, said) in islice(found, TOLD)]
+        spec = await store.spec_of(connection, held.run)
+        found = [(place, wrong) for place, fact in enumerate(facts) if isinstance(fact, RequestFact) for wrong in strays(fact, spec)]
+        for place, fact in enumerate(facts):
+            if isinstance(fact, PreflightFact):
+                offer, private = await self._measured_with(connection, held)
+                found += [(place, wrong) for wrong in disagreements(fact, spec, offer, private=private)]
+        wrong = [(f"/facts/{place}/{field}", said) for place, (field, said) in sorted(found, key=itemgetter(0))[:TOLD]]
         if wrong:
             fields = [{"pointer": at, "detail": said} for at, said in wrong]
             raise OtherRun("; ".join(f"{at}: {said}" for at, said in wrong) + ".", fields=fields)
+
+    async def _measured_with(self, connection: AsyncConnection, held: leases.Held) -> tuple[Offer, bool]:
+        """What the runner offers, with the run's own suite in place of its suites where one was handed out, and whether that is private."""
+        offer, suite = await self._registry.offer_of(connection, held.runner_id), await self._suites.of_run(connection, held.run)
+        own = offer if suite is None else offer.model_copy(update={"suites": (suite,)})
+        return own, await self._suites.is_private(connection, held.run)
 
     async def _require_withheld(self, connection: AsyncConnection, held: leases.Held, facts: Sequence[AnyFact]) -> None:
         """Raises TextRevealed for a word of an answer to a private prompt; it is kept nowhere."""
