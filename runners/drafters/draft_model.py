@@ -9,6 +9,7 @@ from torch import Tensor
 
 from app.domain.spec import ModelSource
 from runners.drafters.base import Drafter, More, Params, UnfitDrafter
+from runners.engine.chain import grow
 from runners.engine.companion import Companion
 from runners.engine.dice import Chance
 from runners.engine.draft import Batch, Draft
@@ -96,8 +97,10 @@ class DraftModel(Drafter):
         active = [r for r, limit in enumerate(limits) if limit > 0]
         if not active:
             return Draft.empty(len(batch), self.target.device)
-        texts = Batch(batch.slots, tuple(own))
-        tokens, laws, lengths = self._draw(texts, active, limits, more)
+        # Of a row that drafts nothing no text is read.
+        texts = Batch(batch.slots, tuple(mine or ids for mine, ids in zip(own, batch.ids, strict=True)))
+        chain = grow(texts, limits, self._behind, self.chance, self.target.device, more)
+        tokens, laws, lengths = chain.tokens, chain.laws, chain.lengths
         fed = tokens if self._shared is None else self._shared[0][tokens]
         for r in active:
             self._known[batch.slots[r]] = [*own[r], *fed[r, : lengths[r] - 1].tolist()]
@@ -107,7 +110,7 @@ class DraftModel(Drafter):
             drafted = tokens.tolist()
             translated = (self._translated(batch.ids[r], own[r], drafted[r][: lengths[r]], limits[r]) for r in range(len(batch)))
             return Draft.from_lists(list(translated), self.target.device)
-        return Draft.chain(tokens, tuple(lengths), probabilities=None if laws is None else self._spread(laws))
+        return Draft.chain(tokens, lengths, probabilities=None if laws is None else self._spread(laws))
 
     def behind(self, batch: Batch, look: Look) -> tuple[Tensor, None]:
         """Of one tokenizer alone: a path of translated tokens has no law. What a tree leaves in the drafter's cache counts as never fed."""
@@ -134,43 +137,17 @@ class DraftModel(Drafter):
         assert self._translation is not None
         return self._translation.back(ids, own, drafted)[:limit] if drafted else []
 
-    def _draw(self, texts: Batch, active: list[int], limits: Sequence[int], more: More | None) -> tuple[Tensor, Tensor | None, list[int]]:
-        """Tokens `[B, n]`, the laws that they were drawn from `[B, n, …]` or None where they were not drawn, and each row's length. With a shared
-        part of two vocabularies both are places in it."""
-        rows, going, lengths = len(texts), active, [0] * len(texts)
-        drafted: list[Tensor] = []
-        laws: list[Tensor] = []
-        while going:
-            open_rows = texts.rows(going)
-            logits = self._behind(open_rows, drafted[-1][going] if drafted else None, len(drafted))
-            chosen, law = self._pick(open_rows, logits)
-            drafted.append(_place(chosen, going, rows))
-            if law is not None:
-                laws.append(_place(law, going, rows))
-            for r in going:
-                lengths[r] = len(drafted)
-            sure = [True] * len(going) if more is None else _asked(more, open_rows, chosen, logits.float().softmax(dim=-1) if law is None else law)
-            going = [r for r, goes in zip(going, sure, strict=True) if goes and limits[r] > len(drafted)]
-        return torch.stack(drafted, dim=1), torch.stack(laws, dim=1) if laws else None, lengths
-
-    def _pick(self, batch: Batch, logits: Tensor) -> tuple[Tensor, Tensor | None]:
-        """A token `[B]` per row, and the probabilities `[B, V]` that it was drawn from; None where it was not drawn."""
-        if self.chance.law.greedy:
-            return logits.argmax(dim=-1), None
-        law = self.chance.law.probabilities(logits)
-        return self.chance.dice.pick(batch.slots, law), law
-
-    def _behind(self, texts: Batch, last: Tensor | None, depth: int) -> Tensor:
+    def _behind(self, texts: Batch, last: Tensor, depth: int) -> tuple[Tensor, None]:
         """The drafter's logits `[A, V]` behind each row's text and `depth` drafts, of which `last` `[A]` is the last: of the tokens that may stand in
-        a draft of the target's."""
-        if last is None:
+        a draft of the target's. With a shared part of two vocabularies tokens are places in it."""
+        if depth == 0:
             logits = self._catch_up(texts)
         else:
             fed = last if self._shared is None else self._shared[0][last]
             logits, _ = self._model.early(texts, fed, depth, self._model.layers)
         if self._shared is not None:
-            return logits[:, self._shared[0]]
-        return logits if self._translation is not None else logits[:, : self.target.vocabulary]
+            return logits[:, self._shared[0]], None
+        return (logits if self._translation is not None else logits[:, : self.target.vocabulary]), None
 
     def _catch_up(self, texts: Batch) -> Tensor:
         """Feeds what the drafter's cache lacks of each text; the logits `[A, V]` behind it. The last token is always fed, for its logits."""
@@ -200,18 +177,3 @@ def _agreeing(known: list[int], ids: list[int]) -> int:
     if known == ids[: len(known)]:
         return len(known)
     return next((at for at, (a, b) in enumerate(zip(known, ids, strict=False)) if a != b), min(len(known), len(ids)))
-
-
-def _asked(more: More, batch: Batch, chosen: Tensor, law: Tensor) -> list[bool]:
-    """Per row, whether to draft on behind `chosen` `[B]`, by its probability in `law` `[B, V]`."""
-    sure = law.gather(1, chosen[:, None])[:, 0].tolist()
-    return [more(slot, probability) for slot, probability in zip(batch.slots, sure, strict=True)]
-
-
-def _place(values: Tensor, rows_of: list[int], rows: int) -> Tensor:
-    """`values` `[A, …]` of some rows, placed into `[B, …]`."""
-    if len(rows_of) == rows:
-        return values
-    placed = values.new_zeros((rows, *values.shape[1:]))
-    placed[rows_of] = values
-    return placed
