@@ -33,6 +33,9 @@ class Inside(Target):
     def _head(self, hidden: Tensor) -> Tensor: ...
 
     @abstractmethod
+    def _layers(self, hidden: Tensor, slots: tuple[int, ...], positions: Tensor, first: int, last: int, watch: Watch | None = None) -> Tensor: ...
+
+    @abstractmethod
     def _masks(self, positions: Tensor, width: int) -> dict[str, Tensor]: ...
 
     @abstractmethod
@@ -68,6 +71,13 @@ class Inside(Target):
     def _block(self, number: int, hidden: Tensor, views: Sequence[dict[str, Any]]) -> Tensor:
         layer = self.stack.layers[number // 2]
         return feed(layer, hidden) if number % 2 else attend(layer, hidden, **views[number // 2])
+
+    @torch.inference_mode()
+    def scores(self, ids: Sequence[int], layers: int) -> Tensor:
+        self._check_room(ids)
+        tokens = torch.tensor([list(ids)], dtype=torch.long, device=self.device)
+        positions = torch.arange(len(ids), device=self.device)[None]
+        return self._head(self._layers(self.stack.embed_tokens(tokens), (0,), positions, 0, layers))[0]
 
     @torch.inference_mode()
     def embed(self, tokens: Tensor) -> Tensor:

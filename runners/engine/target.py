@@ -84,12 +84,15 @@ class Target(ABC):
 
         Raises ValueError when the ids do not fit into `context`.
         """
+        self._check_room(ids)
+        self.passes[slot] = Passes()
+        return self._prefill(slot, ids)
+
+    def _check_room(self, ids: Sequence[int]) -> None:
         if not ids:
             raise ValueError("a sequence needs at least one id")
         if len(ids) >= self.context:
             raise ValueError(f"{len(ids)} ids do not fit into a context of {self.context}")
-        self.passes[slot] = Passes()
-        return self._prefill(slot, ids)
 
     @abstractmethod
     def _prefill(self, slot: int, ids: Sequence[int]) -> Tensor | None: ...
@@ -138,6 +141,13 @@ class Target(ABC):
 
         What it writes into the cache stands where the verification of the same round writes anew, in all layers. Blocks that are left out write
         nothing, so the blocks of a row are to stay the same for a whole round.
+        """
+        raise self._closed()
+
+    def scores(self, ids: Sequence[int], layers: int) -> Tensor:
+        """Logits `[n, V]` behind each of a text's tokens, through its first `layers` layers; the first slot's sequence is void.
+
+        Raises ValueError when the ids do not fit into `context`.
         """
         raise self._closed()
 
