@@ -4,7 +4,7 @@ import base64
 import binascii
 from collections.abc import Set
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import Annotated, Protocol, cast
 from urllib.parse import urlsplit
 
 from fastapi import Depends, Request
@@ -14,10 +14,6 @@ from app.access.tokens import SCOPES, Scope
 from app.errors import Forbidden, Unauthenticated
 from app.settings import Settings, is_loopback
 from app.storage.view import DEFAULT, View
-
-if TYPE_CHECKING:
-    from app.access.service import Access
-    from app.access.users import Users
 
 
 class LoginNeeded(Unauthenticated):
@@ -61,6 +57,12 @@ class Principal:
         held = self.scopes | ({"read"} if self.scopes & {"submit", "admin"} else set())
         if scope not in held:
             raise Forbidden(f"{_said(held)}; {NEEDED[scope]} takes a token with the scope {scope}.")
+
+
+class Knows(Protocol):
+    """What knows somebody by a secret: the tokens of the service, or the sessions of its users."""
+
+    async def principal(self, secret: str, /) -> Principal | None: ...
 
 
 NEEDED: dict[Scope, str] = {
@@ -108,8 +110,8 @@ def at_this_machine(request: Request) -> bool:
 
 
 async def _known(request: Request, token: str | None) -> Principal:
-    access: Access = request.app.state.access
-    found = None if token is None else await access.principal(token)
+    tokens: Knows = request.app.state.access
+    found = None if token is None else await tokens.principal(token)
     if found is None:
         raise Unauthenticated("This token is not known here, or it was revoked.")
     return found
@@ -153,8 +155,8 @@ async def _sent_or_local(request: Request) -> Principal | None:
 
 async def _of_session(request: Request) -> Principal | None:
     session = request.cookies.get(COOKIE)
-    users: Users = request.app.state.users
-    return None if session is None else await users.principal(session)
+    sessions: Knows = request.app.state.users
+    return None if session is None else await sessions.principal(session)
 
 
 def _same_origin(request: Request) -> None:
