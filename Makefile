@@ -4,9 +4,9 @@ BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 STAMP := $(VENV)/.installed-for-bezmen
 
-.PHONY: help demo test check bench coverage reference browser clean
+.PHONY: help demo test check bench campaigns table coverage reference browser clean
 help: ## what can be made
-	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Bezmen needs Python 3.11 or newer; make PYTHON=python3.12 names another one")'
@@ -43,6 +43,13 @@ check: $(STAMP) ## ruff, mypy, import arrows, schema against migrations
 
 bench: $(STAMP) ## speed against the library's own decoding, on a quiet machine (minutes); writes build/bench.json (ARGS=NAME runs one and writes nothing)
 	$(BIN)/python -m benchmarks $(ARGS)
+
+campaigns: $(STAMP) ## a campaign for each drafter, in Russian and English, through a running service and runner (ARGS='ngram clasp' measures some)
+	$(BIN)/python -m benchmarks.campaigns $(ARGS)
+
+table: $(STAMP) ## the table of drafters from the runs of a running service, app/web/static/docs/drafters.md and its pictures
+	$(BIN)/bezmen table --picture app/web/static/docs/drafters.svg $(ARGS) > app/web/static/docs/drafters.md
+	$(BIN)/bezmen table --picture app/web/static/docs/drafters.ru.svg --locale ru $(ARGS) > app/web/static/docs/drafters.ru.md
 
 coverage: $(STAMP) ## coverage of the intervals and error rates of the gates (minutes); writes the tables in app/statistics
 	$(BIN)/python -m tests.app.statistics.grid

@@ -5,7 +5,7 @@ import sys
 
 import typer
 
-from app.commands import compare, database, demo, gate, project, runner, serve, submit, suite, token, toy, user, wait
+from app.commands import compare, database, demo, gate, project, runner, serve, submit, suite, table, token, toy, user, wait
 
 FAILED = 3
 commands = typer.Typer(
@@ -17,6 +17,7 @@ commands.command()(submit.submit)
 commands.command()(wait.wait)
 commands.command()(compare.compare)
 commands.command()(gate.gate)
+commands.command()(table.table)
 commands.command()(demo.demo)
 commands.command()(toy.toy)
 commands.add_typer(token.app, name="token")

@@ -3,6 +3,7 @@
 import importlib.metadata
 import os
 import platform
+import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from app.domain.facts import EnvironmentFact
 PACKAGES = ("bezmen", "torch", "transformers", "tokenizers", "numpy")
 # More than this share of the measuring cores taken by others makes a trial contended (definitions § 3).
 CONTENDED = 0.03
+ROOT = Path(__file__).parents[1]
 
 
 def pin(cores: list[int]) -> None:
@@ -72,7 +74,7 @@ def describe(device: torch.device, cores: list[int]) -> EnvironmentFact:
             versions[package] = importlib.metadata.version(package)
         except importlib.metadata.PackageNotFoundError:
             continue
-    details: dict[str, str] = {}
+    details = {} if (found := commit()) is None else {"commit": found}
     if device.type == "cuda":
         details["cuda"] = str(torch.version.cuda)
         details["gpu_memory"] = str(torch.cuda.get_device_properties(device).total_memory)
@@ -86,6 +88,21 @@ def describe(device: torch.device, cores: list[int]) -> EnvironmentFact:
         versions=versions,
         details=details,
     )
+
+
+def commit() -> str | None:
+    """The commit of the source that this process runs from, with `-dirty` where files differ from it; None for an installed package."""
+    try:
+        described = subprocess.run(
+            ["git", "-C", str(ROOT), "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=10,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return described.stdout.strip() if described.returncode == 0 and (ROOT / ".git").exists() else None
 
 
 def _cpu_name() -> str:

@@ -1,0 +1,181 @@
+"""Drafters side by side: of each run its acceptance, the ceiling of its scheme and its speed-up, never one without the others."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from app.domain.estimate import Estimate, Figure
+from app.domain.spec import Choice
+from app.domain.status import RunState
+from app.reports.format import NO_BREAK, decimal, moment
+from app.reports.loads import spoken
+from app.reports.report import Report
+from app.reports.sameness import judgements, why_not_compared
+from app.reports.shown import Shown, find
+from app.reports.translate import gettext
+from app.reports.words import judged_of
+
+# The ceiling of a scheme: what acceptance would be worth if drafting and verification were free.
+CEILING = "tokens_per_target_forward"
+EXACT = "float32"
+_SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """`text` as it is printed, with the number of its note where it lacks something; `estimate` is what may be drawn of it."""
+
+    text: str
+    estimate: Estimate | None = None
+
+
+@dataclass(frozen=True)
+class Line:
+    """One run. `parts` are the parameters of drafter and controller; `decided` says that its verdict is not `cannot tell`."""
+
+    run: int
+    drafter: str
+    parts: str
+    model: str
+    language: str
+    acceptance: Entry
+    ceiling: Entry
+    speedup: Entry
+    verdict: str
+    decided: bool
+    exact: Entry
+
+
+@dataclass
+class Notes:
+    """Reasons, each said once and numbered in the order in which they are met."""
+
+    said: list[str] = field(default_factory=list)
+
+    def numbered(self, why: str) -> str:
+        if why not in self.said:
+            self.said.append(why)
+        return NO_BREAK + str(self.said.index(why) + 1).translate(_SUPERSCRIPTS)
+
+
+@dataclass(frozen=True)
+class Board:
+    """Lines that were measured under the same conditions, which the caption names with the days on which they ended."""
+
+    caption: str
+    lines: tuple[Line, ...]
+    notes: tuple[str, ...]
+
+
+Ended = tuple[datetime, Report]
+
+
+def boards(runs: Iterable[Ended], locale: str) -> list[Board]:
+    """One board for each set of conditions, the newest first: nothing under one caption differs in what the caption says."""
+    groups: dict[tuple[str, ...], list[Ended]] = {}
+    for at, report in sorted(runs, key=lambda run: run[1].run, reverse=True):
+        groups.setdefault(_conditions(report, locale), []).append((at, report))
+    return [_board(conditions, found, locale) for conditions, found in groups.items()]
+
+
+def newest(runs: Iterable[Ended]) -> list[Ended]:
+    """The last run of each drafter, model and language, whatever else it was measured with: never the best of several."""
+    kept = {(run[1].spec.model, run[1].spec.drafter.name, run[1].spec.language): run for run in sorted(runs, key=lambda run: run[1].run)}
+    return list(kept.values())
+
+
+def _board(conditions: tuple[str, ...], runs: Sequence[Ended], locale: str) -> Board:
+    days = sorted({moment(at, locale).partition(",")[0]: at for at, _ in runs}.items(), key=lambda day: day[1])
+    when = " – ".join(dict.fromkeys([days[0][0], days[-1][0]]))
+    notes = Notes()
+    in_order = sorted((report for _, report in runs), key=lambda r: (model_of(r), r.spec.drafter.name, r.spec.language, r.run))
+    lines = tuple(_line(report, notes, locale) for report in in_order)
+    return Board(" · ".join([when, *conditions]), lines, tuple(notes.said))
+
+
+def _conditions(report: Report, locale: str) -> tuple[str, ...]:
+    """What must be equal for two lines to stand in one board, as it is said: machine, commit, prompts, answers, load, rule, definitions."""
+    machine, spec, found = report.environment, report.spec, report.passport
+    unknown = gettext("unknown", locale)
+    hardware = unknown if machine is None else f"{machine.device}, {gettext('%(n)s threads', locale) % {'n': decimal(machine.threads, 0, locale)}}"
+    commit = unknown if machine is None else machine.details.get("commit", unknown)
+    prompts = f"{spec.suite.id} {found.suite_version}" if found is not None else spec.suite.id
+    asked = gettext("%(n)s prompts of %(suite)s", locale) % {
+        "n": decimal(sum(found.profiles.values()), 0, locale) if found is not None else unknown,
+        "suite": prompts,
+    }
+    tokens = gettext("%(n)s new tokens at most", locale) % {"n": decimal(spec.max_new_tokens, 0, locale)}
+    compiled = (gettext("compiled forwards", locale),) if spec.compile else ()
+    warm = spec.sampling.temperature
+    rule = (f"{spec.verifier.name}, {gettext('temperature', locale)} {warm:g}",) if warm else (spec.verifier.name,)
+    load = f"{gettext('load', locale)} {spoken(spec.load, locale)}"
+    definition = (found.definition,) if found is not None else ()
+    return hardware, f"{gettext('commit', locale)} {commit}", asked, tokens, load, *rule, *compiled, *definition
+
+
+def _line(report: Report, notes: Notes, locale: str) -> Line:
+    failed = report.state != RunState.SUCCEEDED
+    return Line(
+        run=report.run,
+        drafter=report.spec.drafter.name,
+        parts=parts_of(report.spec.drafter, report.spec.controller),
+        model=model_of(report),
+        language=report.spec.language,
+        acceptance=_entry(report, report.acceptance, notes, locale),
+        ceiling=_entry(report, CEILING, notes, locale),
+        speedup=_entry(report, report.headline, notes, locale),
+        verdict=judged_of(report.state, report.verdict.outcome, locale),
+        decided=not failed and report.verdict.outcome != "cannot tell",
+        exact=_exact(report, notes, locale),
+    )
+
+
+def model_of(report: Report) -> str:
+    """The target and the type that its weights were measured in."""
+    found = report.passport
+    if found is None:
+        return report.spec.model.title
+    return f"{found.target} {found.quantisation or found.dtype}"
+
+
+def parts_of(drafter: Choice, controller: Choice) -> str:
+    """`exit_layer=26; constant length=2`."""
+    said = [", ".join(f"{name}={value}" for name, value in sorted(choice.params.items())) for choice in (drafter, controller)]
+    return "; ".join(part for part in (said[0], f"{controller.name} {said[1]}".strip()) if part)
+
+
+def _entry(report: Report, id: str, notes: Notes, locale: str) -> Entry:
+    shown = find(report, id, locale)
+    if shown.state in {"refused", "absent"}:
+        word = gettext("refused" if shown.state == "refused" else "no number", locale)
+        return Entry(f"{'⊘ ' if shown.state == 'refused' else ''}{word}{notes.numbered(shown.why)}")
+    lacks = shown.why if not shown.interval or shown.state == "suspect" else ""
+    text = " ".join(part for part in (shown.value, shown.interval) if part) + (notes.numbered(lacks) if lacks else "")
+    return Entry(text, _drawn(report, id, shown))
+
+
+def _drawn(report: Report, id: str, shown: Shown) -> Estimate | None:
+    cell = report.find(id)
+    return cell.pooled if isinstance(cell, Figure) and shown.value else None
+
+
+def _exact(report: Report, notes: Notes, locale: str) -> Entry:
+    """How many answers in float32 are plain's own, token for token, and what the others are."""
+    found = next((each for each in report.losslessness if each.dtype == EXACT), None)
+    if found is None:
+        return Entry(gettext("no number", locale) + notes.numbered(why_not_compared(drawn=report.spec.sampling.temperature > 0, locale=locale)))
+    text = gettext("%(equal)s of %(n)s", locale) % {"equal": decimal(found.equal, 0, locale), "n": decimal(found.n, 0, locale)}
+    return Entry(text if found.equal == found.n else text + notes.numbered(judgements(found, locale)))
+
+
+def heads(locale: str) -> tuple[str, ...]:
+    """The columns' names, in the order of a line."""
+    return (
+        gettext("Drafter", locale),
+        gettext("Language", locale),
+        gettext("Acceptance, V/D", locale),
+        gettext("Tokens per target forward", locale),
+        gettext("Speed-up", locale),
+        gettext("Verdict", locale),
+        gettext("Equal to plain in float32", locale),
+    )

