@@ -37,7 +37,7 @@ def test_russian_against_english() -> None:
     found = compare([RU, EN])
     assert found.comparable
     assert say(found.question) == "Does ngram pay as well in Russian as in English?"
-    assert say(found.answer).startswith("No. Its speed-up is ")
+    assert say(found.answer).startswith("No. The speed-up of run 1 (ru) is ")
     assert [(each.field, each.expected) for each in found.differences] == [("language", True), ("answer_language", True)]
     accepted = contrast(found, "acceptance_rate")
     assert accepted is not None
@@ -50,7 +50,7 @@ def test_better_than_what_does_not_pay_is_no_yes() -> None:
     slow = record(run=3, language="ru", prompts=12, acceptance=0.05)
     found = compare([EN, slow])
     assert [report.verdict.outcome for report in found.reports] == ["pays", "does not pay"]
-    assert say(found.answer).startswith("It pays, and the other does not. Its speed-up is ")
+    assert say(found.answer).startswith("Run 2 (en) pays and run 3 (ru) does not. Its speed-up is ")
     assert say(compare([slow, EN]).answer).startswith("No. ")
 
 
@@ -59,7 +59,7 @@ def test_faster_than_what_does_not_pay_says_that_it_does_not() -> None:
     slow = record(run=3, language="ru", prompts=12, acceptance=0.05)
     found = compare([barely(EN), slow, record(run=4, language="en", prompts=12, acceptance=0.3)])
     assert [report.verdict.outcome for report in found.reports[:2]] == ["cannot tell", "does not pay"]
-    assert say(found.answer).startswith("It is faster, but it is not known that it pays, and the other does not. Its speed-up is ")
+    assert say(found.answer).startswith("Run 2 (en) is the faster, but it is not known that it pays; run 3 (ru) does not. ")
 
 
 def test_the_difference_is_over_parallel_pairs() -> None:

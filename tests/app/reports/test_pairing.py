@@ -69,9 +69,10 @@ def test_an_unknown_load_names_those_that_there_are() -> None:
 def test_where_single_speed_ups_are_not_contrasted_break_even_loads_answer(four: Comparison) -> None:
     """At load 4 no trial pair of one run has a twin in the other; where each stops paying is known all the same."""
     assert all(series.break_even_load is not None and series.break_even_load.low is not None for series in four.series)
-    assert say(four.answer).startswith("No. It stops paying between load 1 and 4, the other between 4 and 8; acceptance differs by −")
+    said = "No. The series of run 4 (ru) stops paying between load 1 and 4, that of run 5 (en) between 4 and 8; acceptance differs by −"
+    assert say(four.answer).startswith(said)
     assert of(four.contrasts, "speedup_throughput") is None
-    assert say(four.answer, "ru").startswith("Нет. Выгода кончается между нагрузками 1 и 4")
+    assert say(four.answer, "ru").startswith("Нет. У серии прогона 4 (ru) выгода кончается между нагрузками 1 и 4")
 
 
 def test_without_a_load_in_common_load_is_the_second_difference() -> None:

@@ -1,0 +1,175 @@
+"""What speed and acceptance say of one run against another, in one sentence."""
+
+from collections.abc import Mapping, Sequence
+
+from app.domain.sentence import Kind, Quantity, Sentence, plain
+from app.reports.axes import Axis
+from app.reports.format import say
+from app.reports.report import BreakEven, Contrast, Report
+from app.reports.words import mark
+from app.statistics.verdict import Outcome
+from app.statistics.wording import quantity
+
+Values = dict[str, str | int | Quantity]
+# Of the first, which is surely the faster, and of the second.
+_FASTER: dict[tuple[Outcome, Outcome], str] = {
+    ("pays", "pays"): mark(
+        "Yes, and better: both pay, and run %(first)s is the faster. Its speed-up is %(speedup)s of that of run %(second)s; acceptance differs by "
+        "%(difference)s, over %(pairs)s."
+    ),
+    ("pays", "does not pay"): mark(
+        "Run %(first)s pays and run %(second)s does not. Its speed-up is %(speedup)s of that of run %(second)s; acceptance differs by "
+        "%(difference)s, over %(pairs)s."
+    ),
+    ("pays", "cannot tell"): mark(
+        "Run %(first)s pays and is the faster; of run %(second)s it is not known whether it pays. The speed-up of the first is %(speedup)s of that "
+        "of the second; acceptance differs by %(difference)s, over %(pairs)s."
+    ),
+    ("cannot tell", "does not pay"): mark(
+        "Run %(first)s is the faster, but it is not known that it pays; run %(second)s does not. The speed-up of the first is %(speedup)s of that "
+        "of the second; acceptance differs by %(difference)s, over %(pairs)s."
+    ),
+    ("cannot tell", "cannot tell"): mark(
+        "Run %(first)s is the faster; of neither is it known whether it pays. Its speed-up is %(speedup)s of that of run %(second)s; acceptance "
+        "differs by %(difference)s, over %(pairs)s."
+    ),
+    ("cannot tell", "pays"): mark(
+        "Run %(first)s is the faster over what both measured, but only of run %(second)s is it known that it pays. The speed-up of the first is "
+        "%(speedup)s of that of the second; acceptance differs by %(difference)s, over %(pairs)s."
+    ),
+    ("does not pay", "cannot tell"): mark(
+        "Run %(first)s is the faster and still does not pay; of run %(second)s it is not known whether it pays. The speed-up of the first is "
+        "%(speedup)s of that of the second; acceptance differs by %(difference)s, over %(pairs)s."
+    ),
+    # Each on all that it measured, the quotient over what both did: they may contradict.
+    ("does not pay", "pays"): mark(
+        "Cannot tell: run %(second)s pays and run %(first)s does not, and yet over what both measured the speed-up of the first is %(speedup)s of "
+        "that of the second. Acceptance differs by %(difference)s, over %(pairs)s."
+    ),
+}
+
+
+def names(reports: Sequence[Report], axis: Axis) -> dict[str, str]:
+    """What the first two are called: by number, and by what tells them apart."""
+
+    def name(report: Report) -> str:
+        told = {"language": report.spec.language, "drafter": report.spec.drafter.name}.get(axis)
+        return f"{report.run} ({told})" if told else str(report.run)
+
+    return {"first": name(reports[0]), "second": name(reports[1])}
+
+
+def half(named: Mapping[str, str], accepted: Contrast | None, speed: Contrast | None) -> Sentence:
+    """Where one of the two cannot be contrasted."""
+    if speed is not None:
+        said = quantity("ratio", speed.estimate)
+        return plain(
+            "Only speed is contrasted: the speed-up of run %(first)s is %(speedup)s of that of run %(second)s.",
+            first=named["first"],
+            second=named["second"],
+            speedup=said,
+        )
+    assert accepted is not None
+    return plain("Only acceptance is contrasted: the difference is %(difference)s.", difference=quantity("points", accepted.estimate))
+
+
+def by_load(named: Mapping[str, str], accepted: Contrast, own: BreakEven, other: BreakEven, *, kind: Kind) -> Sentence:
+    """Break-even loads are intervals: one lies below another only where the two have no inside in common."""
+    assert own.low is not None
+    assert own.high is not None
+    assert other.low is not None
+    assert other.high is not None
+    ends = {"low": own.low, "high": own.high, "other_low": other.low, "other_high": other.high}
+    values: Values = {name: Quantity(kind=kind, value=value) for name, value in ends.items()}
+    values |= {**named, "difference": quantity("points", accepted.estimate), "pairs": accepted.estimate.n}
+    if own.high <= other.low:
+        return plain(
+            "No. The series of run %(first)s stops paying between load %(low)s and %(high)s, that of run %(second)s between %(other_low)s and "
+            "%(other_high)s; acceptance differs by %(difference)s, over %(pairs)s.",
+            **values,
+        )
+    if own.low >= other.high:
+        return plain(
+            "Yes, and up to a heavier load: the series of run %(first)s stops paying between %(low)s and %(high)s, that of run %(second)s between "
+            "%(other_low)s and %(other_high)s; acceptance differs by %(difference)s, over %(pairs)s.",
+            **values,
+        )
+    return plain(
+        "Cannot tell which of the two pays up to a heavier load: the series of run %(first)s stops between %(low)s and %(high)s, that of run "
+        "%(second)s between %(other_low)s and %(other_high)s. Acceptance differs by %(difference)s, over %(pairs)s.",
+        **values,
+    )
+
+
+def both(reports: Sequence[Report], axis: Axis, accepted: Contrast, speed: Contrast) -> Sentence:
+    """Both are said in every case: acceptance is not speed. The word at the head is decided by speed, which is what pays."""
+    values: Values = {
+        **names(reports, axis),
+        "difference": quantity("points", accepted.estimate),
+        "speedup": quantity("ratio", speed.estimate),
+        "pairs": accepted.estimate.n,
+    }
+    if speed.estimate.low is None:
+        return _without_interval(speed, values)
+    if axis not in ("language", "drafter"):
+        # That question asks how, so a yes or no would answer another one.
+        return plain(
+            "The speed-up of run %(first)s is %(speedup)s of that of run %(second)s; acceptance differs by %(difference)s, over %(pairs)s.", **values
+        )
+    first, second = (report.verdict.outcome for report in reports[:2])
+    if first == second == "does not pay":
+        return plain(
+            "It pays in neither run. The speed-up of run %(first)s is %(speedup)s of that of run %(second)s; acceptance differs by %(difference)s, "
+            "over %(pairs)s.",
+            **values,
+        )
+    side = side_of(speed, 1.0)
+    if side < 0:
+        return plain(
+            "No. The speed-up of run %(first)s is %(speedup)s of that of run %(second)s; acceptance differs by %(difference)s, over %(pairs)s.",
+            **values,
+        )
+    return Sentence(text=_FASTER[first, second], values=values) if side > 0 else _level((first, second), accepted, values)
+
+
+def side_of(contrast: Contrast, even: float) -> int:
+    """−1 where the whole interval lies below no difference, 1 above, 0 where it holds it or is not known."""
+    low, high = contrast.estimate.low, contrast.estimate.high
+    if low is None or high is None:
+        return 0
+    return 1 if low > even else -1 if high < even else 0
+
+
+def _without_interval(speed: Contrast, values: Values) -> Sentence:
+    if speed.estimate.reason is not None and not speed.estimate.reason.values:
+        return plain(
+            "Cannot tell: acceptance differs by %(difference)s and the speed-up of run %(first)s is %(speedup)s of that of run %(second)s, over "
+            "%(pairs)s. %(reason)s",
+            **values | {"reason": say(speed.estimate.reason)},
+        )
+    return plain(
+        "Cannot tell: acceptance differs by %(difference)s and the speed-up of run %(first)s is %(speedup)s of that of run %(second)s, but "
+        "%(pairs)s are too few for an interval.",
+        **values,
+    )
+
+
+def _level(outcomes: tuple[Outcome, Outcome], accepted: Contrast, values: Values) -> Sentence:
+    """An interval that holds no difference is no proof of equality; two decided verdicts are an answer."""
+    if outcomes == ("pays", "pays"):
+        return plain(
+            "As far as can be told, yes: it pays in both. The speed-up of run %(first)s is %(speedup)s of that of run %(second)s; acceptance differs "
+            "by %(difference)s, over %(pairs)s.",
+            **values,
+        )
+    if side_of(accepted, 0.0) != 0:
+        return plain(
+            "Cannot tell of speed: the speed-up of run %(first)s is %(speedup)s of that of run %(second)s, which may be no difference. Acceptance "
+            "does differ, by %(difference)s, over %(pairs)s.",
+            **values,
+        )
+    return plain(
+        "Cannot tell: the speed-up of run %(first)s is %(speedup)s of that of run %(second)s and acceptance differs by %(difference)s, over "
+        "%(pairs)s; either may be no difference.",
+        **values,
+    )

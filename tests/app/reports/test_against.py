@@ -1,0 +1,52 @@
+"""One sentence of two runs: what it says of each is so, whatever the two verdicts are."""
+
+import re
+from itertools import product
+from typing import Literal, get_args
+
+import pytest
+
+from app.domain.estimate import Estimate
+from app.reports.against import both
+from app.reports.build import build
+from app.reports.format import say
+from app.reports.report import Contrast, Report
+from app.statistics.verdict import Outcome
+from tests import factories
+
+OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
+RU, EN = build(factories.record(run=41, language="ru")), build(factories.record(run=42, language="en"))
+
+
+def contrast(kind: Literal["difference", "quotient"], point: float, half: float) -> Contrast:
+    return Contrast(id="x", kind=kind, estimate=Estimate(point=point, low=point - half, high=point + half, n=12, counted="parallel pairs"))
+
+
+def judged(report: Report, outcome: Outcome) -> Report:
+    return report.model_copy(update={"verdict": report.verdict.model_copy(update={"outcome": outcome})})
+
+
+def said(first: Outcome, second: Outcome, speedup: float, locale: str = "en") -> str:
+    reports = [judged(RU, first), judged(EN, second)]
+    return say(both(reports, "language", contrast("difference", 0.1, 0.02), contrast("quotient", speedup, 0.05)), locale)
+
+
+@pytest.mark.parametrize(("first", "second"), list(product(OUTCOMES, OUTCOMES)))
+def test_a_faster_run_is_said_to_do_what_its_verdict_says(first: Outcome, second: Outcome) -> None:
+    """Catches a sentence that knows less or more of a run than its verdict: "it is not known that the other pays" of one that surely does not."""
+    text = said(first, second, 1.8)
+    assert ("known" in text) == ("cannot tell" in (first, second)), text
+    assert ("both pay" in text) == (first == second == "pays")
+    assert ("does not" in text or "in neither" in text) == ("does not pay" in (first, second))
+    assert "run 41 (ru)" in text.lower()
+    assert "run 42 (en)" in text.lower()
+    assert re.search(r"\b1[.,]80×", text)
+
+
+@pytest.mark.parametrize(("first", "second"), list(product(OUTCOMES, OUTCOMES)))
+def test_russian_has_a_subject_too(first: Outcome, second: Outcome) -> None:
+    """Catches a Russian sentence about nobody: both runs are named in it, whatever the quotient."""
+    for speedup in (0.5, 1.0, 1.8):
+        text = said(first, second, speedup, "ru")
+        assert "41 (ru)" in text, text
+        assert "42 (en)" in text, text
