@@ -146,7 +146,7 @@ def open_bench(readies: Mapping[int, Ready], dtype: torch.dtype, device: torch.d
     fitting = each(desk, bound)
     if not fitting:
         return None
-    control = Control(target, rules, clock, shared.chosen.law)
+    control = Control(target, rules, clock, shared.chosen.law) if shared.spec.controlled else None
     bench = Bench(target, fitting, rules, clock, desk.wanted, control)
     if isinstance(target, CompiledTarget):
         target.compile(bench.stretches())

@@ -184,6 +184,11 @@ def _rounds(source: random.Random, emitted: int, draft: int, acceptance: float, 
     return drafted, kept, [k + 1 for k in kept] + [1] * left
 
 
+def _number(prompt: str) -> int:
+    last = prompt.rsplit("-", 1)[-1]
+    return int(last) if last.isdigit() else 0
+
+
 def request_fact(
     *,
     arm: str = "speculative",
@@ -199,7 +204,7 @@ def request_fact(
     **over: Any,
 ) -> RequestFact:
     """One request of `tokens` tokens (an early EOS on every fifth prompt). `step` is the plain decode step in seconds; a round costs 1.6 of it."""
-    number = int(prompt.rsplit("-", 1)[-1]) if prompt.rsplit("-", 1)[-1].isdigit() else 0
+    number = _number(prompt)
     emitted = tokens - 3 if number % 5 == 4 and tokens > 8 else tokens
     drafted: list[int] = []
     kept: list[int] = []
@@ -292,12 +297,27 @@ def requests(*, language: str = "ru", prompts: int = 8, passes: int = 4, **over:
     return found
 
 
+def controls(measured: list[RequestFact], factor: float = 1.0) -> list[RequestFact]:
+    """The library's own plain decoding beside the plain arm of the headline: it takes about `factor` of its time, a little more or less from prompt
+    to prompt."""
+    return [_control(fact, factor) for fact in measured if (fact.arm, fact.purpose) == ("plain", "headline")]
+
+
+def _control(fact: RequestFact, factor: float) -> RequestFact:
+    own = factor * (1 + 0.01 * (_number(fact.prompt) % 3 - 1))
+    ends = tuple(round(fact.sent_at + (end - fact.sent_at) * own, 6) for end in fact.step_end)
+    first, last = (ends[0], ends[-1]) if ends else (fact.first_at, fact.last_at)
+    return fact.model_copy(update={"arm": "control", "order": 2, "step_end": ends, "first_at": first, "last_at": last})
+
+
 def trials(measured: list[RequestFact]) -> list[TrialFact]:
     """The trial rows that belong to these requests."""
     found = []
     for purpose, trial in sorted({(fact.purpose, fact.trial) for fact in measured}):
-        for arm in ("plain", "speculative"):
+        for arm in ("plain", "speculative", "control"):
             own = [fact for fact in measured if (fact.purpose, fact.trial, fact.arm) == (purpose, trial, arm)]
+            if arm == "control" and not own:
+                continue
             steps = sum(fact.rounds + fact.undrafted for fact in own)
             seconds = round(sum(fact.last_at - fact.sent_at for fact in own), 6)
             found.append(
@@ -308,7 +328,8 @@ def trials(measured: list[RequestFact]) -> list[TrialFact]:
 
 def facts(**over: Any) -> list[AnyFact]:
     """Everything that one succeeding attempt sends, in order; `over` goes to `requests`. Half precision, hence a pass for losslessness."""
-    measured = requests(**over) + requests(**over | {"passes": 1, "purpose": "losslessness"})
+    headline = requests(**over)
+    measured = headline + controls(headline) + requests(**over | {"passes": 1, "purpose": "losslessness"})
     found = preflight_fact(profiles=dict(Counter(fact.profile for fact in measured if fact.purpose == "losslessness" and fact.arm == "plain")))
     return [environment_fact(), found, progress_fact(stage="warming", done=0, total=0), warmup_fact(), *measured, *trials(measured)]
 
@@ -316,7 +337,8 @@ def facts(**over: Any) -> list[AnyFact]:
 def record(*, run: int = 1, spec: RunSpec | None = None, state: RunState = RunState.SUCCEEDED, **over: Any) -> RunRecord:
     """A finished run. `over` goes to `requests`: language, prompts, passes, tokens, draft, acceptance, step, seed and any field of the fact."""
     language = over.setdefault("language", spec.language if spec else "ru")
-    measured = requests(**over)
+    headline = requests(**over)
+    measured = headline + controls(headline)
     return RunRecord(
         run=run,
         state=state,

@@ -51,7 +51,7 @@ def _passes(seen: Seen, spec: RunSpec) -> Iterator[str]:
         # A half-precision run shows whether its rule is lossless in a pass of its own, in float32.
         wanted["losslessness"] = 1
     for purpose, least in wanted.items():
-        for arm in ARMS:
+        for arm in (*ARMS, "control") if purpose == "headline" and spec.controlled else ARMS:
             there = sum((purpose, arm) == key[:2] for key in seen.requests)
             if not there:
                 yield f"{purpose} requests of the {arm} arm"

@@ -191,6 +191,11 @@ class RunSpec(Value):
         return {name: value for name, value in self.labels.items() if name not in OF_THE_RUN}
 
     @property
+    def controlled(self) -> bool:
+        """Whether the library's own plain decoding runs beside the arms: it takes one request at a time, in the process of our own loop."""
+        return self.engine == OWN_ENGINE and self.load.regime == "single"
+
+    @property
     def target(self) -> tuple[str, ModelSource, bool]:
         """What the process that has measured this holds in memory. One in which something was compiled measures nothing eager."""
         return self.engine, self.model, self.compile

@@ -188,6 +188,7 @@ def _evidence(record: RunRecord, frames: Frames, shown: Sequence[Cell], run_gate
         speedup=speedup,
         noise_floor=headline.noise_floor(frames, chosen),
         control=headline.control(frames),
+        controlled=record.spec.controlled,
         blocks=blocks,
         contended=void,
         seeds=headline.seeds_of(frames, chosen),

@@ -7,12 +7,13 @@ from app.domain.sentence import Quantity, Sentence, plain
 from app.domain.spec import Regime
 from app.metrics.columns import Requests
 from app.metrics.frame import Frames
+from app.metrics.select import paired
 from app.metrics.terms import DONE
 from app.reports.answers import of_arm
 from app.reports.headline import blocks_of, control, headline_of, seeds_of
 from app.reports.record import RunRecord
 from app.reports.report import Gate, Losslessness
-from app.statistics.verdict import FEWEST_SEEDS, fast_plain
+from app.statistics.verdict import FAIR_BASELINE, FEWEST_SEEDS, fast_plain, slower_plain
 from app.statistics.wording import quantity
 
 
@@ -32,6 +33,16 @@ def _bench(record: RunRecord, frames: Frames) -> Iterator[Sentence]:
             "Plain decoding is faster here than the library's own, which takes %(control)s of its time; speed-ups are against the faster one.",
             control=quantity("ratio", against),
         )
+    if against is not None and slower_plain(against):
+        yield plain(
+            "Plain decoding is slower here than the library's own, which takes %(control)s of its time. Up to %(allowed)s is let through; against "
+            "the library's own the speed-up would be lower by as much.",
+            control=quantity("ratio", against),
+            allowed=Quantity(kind="share", value=FAIR_BASELINE),
+        )
+    measured = paired(frames)["prompt"].nunique() if record.spec.controlled else 0
+    if against is not None and against.n < measured:
+        yield plain("The library's own plain decoding was timed on only %(n)s of %(prompts)s.", n=against.n, prompts=measured)
     seen = record.preflight
     if seen is not None and seen.batched_verification == "not batched":
         yield plain("Verification is not one batched forward here, so no speed-up can be expected.")

@@ -19,6 +19,7 @@ Cause = Literal[
     "few seeds",
     "not level",
     "slow plain",
+    "no control",
     "no noise floor",
     "contended",
     "refused",
@@ -39,6 +40,8 @@ FEWEST_FLOOR_BLOCKS = FEWEST_TRIAL_PAIRS // PAIRS_PER_BLOCK
 MOST_CONTENDED = 1 / 3
 # By how much plain decoding here may differ from the library's own; one that is slower by more flatters every drafter.
 FAIR_BASELINE = 0.1
+# The share of the prompts on which the library's own plain decoding may be missing.
+MOST_UNCONTROLLED = 0.1
 # Beyond this a number of further prompts is no advice any more.
 MOST_MORE = 100_000
 # As many as a run may hold (50 blocks); trials added after looking make a new run.
@@ -62,16 +65,17 @@ class Verdict(Value):
 
 @dataclass(frozen=True)
 class Evidence:
-    """All that a verdict rests on. `speedup` is the load's headline and None where plain was not measured; `control` is the time of the library's own
-    plain decoding ÷ that of the plain arm; `blocks` and `contended` count blocks of trials; `seeds` is the least number of draws of a prompt that
-    were timed in both arms, None where nothing is drawn; `refused` and `lossy` are the gates' answers; `unstable` says that an arm does not bear its
-    open load; `still_pays` is False where a family's Holm adjustment takes a `pays` back."""
+    """All that a verdict rests on. `speedup` is the load's headline and None where plain was not measured; `control` is the time of the library's
+    own plain decoding ÷ that of the plain arm, and `controlled` says that the run should have it; `blocks` and `contended` count blocks of trials;
+    `seeds` is the least number of draws of a prompt that were timed in both arms, None where nothing is drawn; `refused` and `lossy` are the gates'
+    answers; `unstable` says that an arm does not bear its open load; `still_pays` is False where a family's Holm adjustment takes a `pays` back."""
 
     headline: str
     margin: float
     speedup: Estimate | None
     noise_floor: Estimate | None = None
     control: Estimate | None = None
+    controlled: bool = False
     blocks: int = 0
     contended: int = 0
     seeds: int | None = None
@@ -134,6 +138,7 @@ def _causes(seen: Evidence, outcome: Outcome) -> list[tuple[Cause, bool]]:
         ("contended", seen.blocks > 0 and seen.contended > seen.blocks * MOST_CONTENDED),
         ("not level", floor is not None and excludes_one(floor)),
         ("slow plain", measured and slow_plain(seen.control)),
+        ("no control", measured and seen.controlled and speedup is not None and speedup.low is not None and not _control_known(seen)),
         ("few trial pairs" if seen.of_trial_pairs else "few prompts", measured and speedup is not None and speedup.n < seen.fewest),
         ("few seeds", measured and seen.seeds is not None and seen.seeds < FEWEST_SEEDS),
         ("no interval", measured and (speedup is None or speedup.low is None)),
@@ -145,12 +150,34 @@ def _causes(seen: Evidence, outcome: Outcome) -> list[tuple[Cause, bool]]:
 
 def slow_plain(control: Estimate | None) -> bool:
     """Whether plain decoding takes longer here than the library's own, beyond doubt and by more than it may."""
-    return control is not None and control.high is not None and control.high < 1 - FAIR_BASELINE
+    most = _end(control, "high")
+    return most is not None and most < 1 - FAIR_BASELINE
+
+
+def slower_plain(control: Estimate | None) -> bool:
+    """Whether it takes longer beyond doubt, by no more than it may."""
+    most = _end(control, "high")
+    return most is not None and most < 1 and not slow_plain(control)
 
 
 def fast_plain(control: Estimate | None) -> bool:
     """Whether it takes less time: the speed-up is against the faster of the two, which flatters nobody."""
-    return control is not None and control.low is not None and control.low > 1 + FAIR_BASELINE
+    least = _end(control, "low")
+    return least is not None and least > 1 + FAIR_BASELINE
+
+
+def _end(control: Estimate | None, end: Literal["low", "high"]) -> float | None:
+    """Times that agree to the last digit have no spread and so no interval; then the point is both ends of it."""
+    if control is None:
+        return None
+    found: float | None = getattr(control, end)
+    return control.point if found is None and control.n >= FEWEST_CLUSTERS else found
+
+
+def _control_known(seen: Evidence) -> bool:
+    """Whether the library's own was compared on nearly all prompts that the speed-up rests on; those without it would be a choice."""
+    control, speedup = seen.control, seen.speedup
+    return control is not None and speedup is not None and _end(control, "low") is not None and control.n >= (1 - MOST_UNCONTROLLED) * speedup.n
 
 
 def _floor_known(seen: Evidence) -> bool:

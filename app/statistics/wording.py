@@ -186,6 +186,13 @@ def _of_bench(cause: Cause, seen: Evidence) -> Sentence | None:
             "arm flatters the drafter.",
             control=quantity("ratio", seen.control),
         )
+    if cause == "no control" and seen.speedup is not None:
+        return plain(
+            "Cannot tell: whether the plain arm is a fair baseline is not known. The library's own plain decoding was timed on %(known)s of "
+            "%(prompts)s, and a slow plain arm flatters the drafter.",
+            known=0 if seen.control is None else seen.control.n,
+            prompts=seen.speedup.n,
+        )
     if cause == "few seeds" and seen.seeds is not None:
         return plain(
             "Cannot tell: answers are drawn, and %(seeds)s draws of a prompt in both arms are too few; %(least)s are the least.",

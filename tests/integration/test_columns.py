@@ -26,8 +26,6 @@ def varied(**over: Any) -> list[AnyFact]:
     for number, fact in enumerate(factories.facts(prompts=9, passes=4, **over)):
         if isinstance(fact, RequestFact) and fact.purpose == "headline":
             facts.append(fact.model_copy(update=ODD.get(number % 23, {})))
-            if fact.arm == "plain":
-                facts.append(fact.model_copy(update={"arm": "control"}))
         else:
             facts.append(fact)
     return facts

@@ -1,5 +1,7 @@
 """What a run lacks before it may be called a success."""
 
+from dataclasses import replace
+
 from app.attempts.completeness import Kind, Pass, Seen, lacking
 from app.domain.prompt import Prompt
 from tests import factories
@@ -11,7 +13,7 @@ KINDS: frozenset[Kind] = frozenset((prompt.id, prompt.profile, prompt.answer) fo
 
 def seen(kinds: frozenset[Kind] = KINDS) -> Seen:
     prompts = frozenset(id for id, *_ in kinds)
-    passes: list[Pass] = [("headline", arm, trial) for arm in ("plain", "speculative") for trial in (0, 1)]
+    passes: list[Pass] = [("headline", arm, trial) for arm in ("plain", "speculative", "control") for trial in (0, 1)]
     passes += [("losslessness", arm, 0) for arm in ("plain", "speculative")]
     return Seen(
         environment=True, preflight=factories.preflight_fact(profiles={"chat": len(prompts)}), warmup=True,
@@ -36,3 +38,16 @@ def test_the_prompts_are_those_of_the_suite() -> None:
 def test_what_runners_alone_know_is_not_compared() -> None:
     """Catches a suite of a runner's own that no run of it could ever finish."""
     assert lacking(seen(), SPEC, None) == []
+
+
+def test_the_librarys_own_decoding_stands_beside_one_request_at_a_time() -> None:
+    """Catches a run that leaves its control out, in whole or on some prompts, and so escapes the check for a slow plain arm."""
+    whole = seen()
+    without = replace(whole, requests={key: prompts for key, prompts in whole.requests.items() if key[1] != "control"})
+    assert lacking(without, SPEC, ASKED) == ["headline requests of the control arm"]
+    once = replace(whole, requests={key: prompts for key, prompts in whole.requests.items() if key != ("headline", "control", 1)})
+    assert lacking(once, SPEC, ASKED) == ["2 headline passes of the control arm (1 are here)"]
+    some = replace(whole, requests=dict(whole.requests) | {("headline", "control", 0): frozenset({"ru-01"})})
+    assert lacking(some, SPEC, ASKED) == ["the 2 prompts of pre-flight in headline control 0 (1 are here)"]
+    batched = factories.run_spec(trials=1, load={"concurrency": 2})
+    assert lacking(without, batched, ASKED) == []

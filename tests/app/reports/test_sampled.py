@@ -20,25 +20,27 @@ SAMPLING = {"temperature": 0.7, "top_k": None, "top_p": None, "seed": 1}
 STEP = 0.02
 
 
-def drawn(passes: int = 4, prompts: int = 10, *, factor: float = 1.0, control: bool = False, ends: str = "eos", **over: Any) -> RunRecord:
-    """Every answer has a length of its own. A token costs plain `STEP` and the speculative arm `factor` of it, whatever the length."""
+def drawn(passes: int = 4, prompts: int = 10, *, factor: float = 1.0, control: float = 1.0, ends: str = "eos", **over: Any) -> RunRecord:
+    """Every answer has a length of its own. A token costs plain `STEP`, the speculative arm `factor` and the library's own `control` of it, whatever
+    the length."""
     spec = run_spec(sampling=SAMPLING, verifier={"name": "rejection"}, **over)
     found: list[RequestFact] = []
-    arms = ("plain", "speculative", "control") if control else ("plain", "speculative")
+    arms = ("plain", "speculative", "control")
+    costs = {"plain": STEP, "speculative": factor * STEP, "control": control * STEP}
     for trial in range(passes):
         for number in range(1, prompts + 1):
             for place, arm in enumerate(arms if trial % 2 == 0 else arms[::-1]):
-                found.append(answer(arm, f"ru-{number:02}", trial, place, factor, ends))
+                found.append(answer(arm, f"ru-{number:02}", trial, place, costs[arm], ends))
     return record(spec=spec).model_copy(update={"requests": tuple(found), "trials": tuple(trials(found))})
 
 
-def answer(arm: str, prompt: str, trial: int, order: int, factor: float, ends: str) -> RequestFact:
+def answer(arm: str, prompt: str, trial: int, order: int, step: float, ends: str) -> RequestFact:
     source = random.Random(f"{arm}:{prompt}:{trial}")
     tokens = 32 if ends == "length" else source.randrange(10, 60)
     fact = request_fact(
         arm="speculative" if arm == "speculative" else "plain", prompt=prompt, trial=trial, order=order, seed=1 + trial, tokens=tokens
     )
-    cost = STEP * (factor if arm == "speculative" else 2.0 if arm == "control" else 1.0) * source.uniform(0.97, 1.03)
+    cost = step * source.uniform(0.97, 1.03)
     first, steps = fact.sent_at + 0.1, len(fact.step_tokens)
     last = first + cost * (fact.emitted - 1)
     times = tuple(first + (last - first) * i / (steps - 1) for i in range(steps))
@@ -139,7 +141,7 @@ def test_losslessness_is_for_greedy_decoding_alone_and_the_report_says_so() -> N
 
 def test_the_control_is_compared_per_token() -> None:
     """Catches a control ratio of whole times of answers that say different things: here the control costs twice as much per token."""
-    found = estimate(drawn(control=True), "control_ratio")
+    found = estimate(drawn(control=2.0), "control_ratio")
     assert found.low < 2 < found.high
     assert found.high / found.low < 1.1
 

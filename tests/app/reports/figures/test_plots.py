@@ -93,9 +93,9 @@ def test_a_refused_row_keeps_its_place(compared: Comparison, refused: Report) ->
     both = (compared.reports[0], refused)
     plot = forest.build(both, "en")
     assert plot.figure is not None
-    assert len(plot.figure["layout"]["yaxis"]["ticktext"]) == 2
+    assert [text for text in plot.figure["layout"]["yaxis"]["ticktext"] if "control" not in text] == ["ru · #1", "ru · #3"]
     assert any("refused" in note["text"] for note in plot.figure["layout"]["annotations"])
-    assert len(marks(plot)) == 1
+    assert [mark["hovertext"][0] for mark in marks(plot) if mark["hovertext"] != ["control against plain"]] == [marks(plot)[0]["hovertext"][0]]
     for other in (positions.build(both, "en"), profiles.build(both, "en"), throughput.build(both, "en")):
         assert "⊘" in other.caption
 
@@ -214,7 +214,7 @@ def test_a_refused_ratio_is_not_drawn_as_two_lines() -> None:
     record = run(6, "ru", prompts=8, passes=2)
     echoes = [fact.model_copy(update={"answer_language": None, "answer_letters": 5}) for fact in record.requests]
     plot = trials.build(build(record.model_copy(update={"requests": tuple(echoes)})), "en")
-    assert {row[1] for row in plot.table.rows} == {"plain"}
+    assert {row[1] for row in plot.table.rows} == {"plain", "control"}
     assert "its ratio to plain is refused" in plot.caption
 
 
@@ -222,7 +222,7 @@ def test_speed_ups_of_different_kinds_are_named(compared: Comparison) -> None:
     """Catches decoding and end to end side by side as if they were one quantity."""
     other = compared.reports[1].model_copy(update={"headline": "speedup_decode"})
     plot = forest.build([compared.reports[0], other], "en")
-    assert [str(row[0]) for row in plot.table.rows if "noise" not in str(row[0])] == ["ru · end to end", "en · decoding"]
+    assert [str(row[0]) for row in plot.table.rows if "against plain" not in str(row[0])] == ["ru · end to end", "en · decoding"]
     assert plot.caption.startswith("Each run's own headline speed-up")
 
 

@@ -20,7 +20,7 @@ def test_points_have_full_precision_and_their_words() -> None:
     cell = report.find(report.headline)
     assert plot.figure is not None
     assert isinstance(cell, Figure)
-    (row,) = csv.DictReader(io.StringIO(points_csv(plot.figure)))
+    row = next(csv.DictReader(io.StringIO(points_csv(plot.figure))))
     assert [float(row[name]) for name in ("x", "x_low", "x_high")] == pytest.approx([cell.pooled.point, cell.pooled.low, cell.pooled.high])
     assert (row["y_low"], row["y_high"]) == ("", "")
     assert "ru · ngram" in row["what"]
