@@ -107,6 +107,8 @@ def choose(spec: RunSpec) -> Chosen:
         raise UnknownPart(f"{drafter.name} looks between layers, which a compiled forward does not show; leave compile out")
     if drafter.slices and spec.compile:
         raise UnknownPart(f"{drafter.name} drafts over a slice of the cache, whose forwards are not compiled; leave compile out")
+    if drafter.routes and spec.compile:
+        raise UnknownPart(f"{drafter.name} chooses among experts, which a compiled forward does not let it do; leave compile out")
     return Chosen(drafter, drafter_params, controller, controller_params, verifier(verifier_params), law)
 
 

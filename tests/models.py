@@ -12,10 +12,14 @@ from transformers import (
     LlamaForCausalLM,
     MistralConfig,
     MistralForCausalLM,
+    OlmoeConfig,
+    OlmoeForCausalLM,
     Qwen2Config,
     Qwen2ForCausalLM,
     Qwen3Config,
     Qwen3ForCausalLM,
+    Qwen3MoeConfig,
+    Qwen3MoeForCausalLM,
 )
 
 from app.domain.spec import Choice, ModelSource, RunSpec, SuiteChoice
@@ -50,6 +54,7 @@ SIZES: dict[str, Any] = {
 # A window of 16 is outgrown by the sequences of these tests.
 WINDOW = 16
 MIXED: dict[str, Any] = {"sliding_window": WINDOW, "layer_types": ["sliding_attention", "full_attention"] * 3}
+EXPERTS: dict[str, Any] = {"num_experts": 8, "num_experts_per_tok": 4}
 FAMILIES: dict[str, Any] = {
     "llama": lambda: LlamaForCausalLM(LlamaConfig(**SIZES)),
     "mistral": lambda: MistralForCausalLM(MistralConfig(**SIZES, sliding_window=WINDOW)),
@@ -58,9 +63,13 @@ FAMILIES: dict[str, Any] = {
     "qwen3": lambda: Qwen3ForCausalLM(Qwen3Config(**SIZES)),
     "qwen3_window": lambda: Qwen3ForCausalLM(Qwen3Config(**SIZES, use_sliding_window=True, **MIXED)),
     "gemma3": lambda: Gemma3ForCausalLM(Gemma3TextConfig(**SIZES, **MIXED)),
+    # The second of its layers is dense.
+    "qwen3_moe": lambda: Qwen3MoeForCausalLM(Qwen3MoeConfig(**SIZES, **EXPERTS, moe_intermediate_size=16, norm_topk_prob=True, mlp_only_layers=[1])),
+    "olmoe": lambda: OlmoeForCausalLM(OlmoeConfig(**SIZES, **EXPERTS, clip_qkv=8.0, eos_token_id=None)),
 }
-# What every drafter is tried on; the other families differ from these in nothing that a drafter could see.
-TARGETS = ("toy", "llama", "qwen2", "qwen3", "gemma3")
+# What drafters are tried on, those that choose among experts on the last one alone; the other families differ from these in nothing that a drafter
+# could see.
+TARGETS = ("toy", "llama", "qwen2", "qwen3", "gemma3", "qwen3_moe")
 
 
 def tiny_model(name: str) -> Any:
@@ -86,11 +95,26 @@ def tiny(name: str, *, slots: int = 4, eos: frozenset[int] = frozenset(), contex
     return TransformersTarget(tiny_model(name), slots=slots, context=context, eos=eos)
 
 
+def targets_of(drafter: str) -> tuple[str, ...]:
+    """Those of TARGETS that a drafter is tried on."""
+    kind = drafters()[drafter]
+    if kind.routes:
+        return ("qwen3_moe",)
+    return tuple(name for name in TARGETS if name != "qwen3_moe" and not (name == "toy" and kind.opens))
+
+
+def target_of(drafter: str) -> str:
+    """One of them with layers, where one is enough."""
+    found = targets_of(drafter)
+    return "llama" if "llama" in found else found[-1]
+
+
 # Of a drafter that stands on another one, the other's parameters; of one that learns, parameters that let it learn in a short text.
 EXAMPLES: dict[str, dict[str, Any]] = {
     "clasp": {"skipped": 2, "every": 2},
     "del": {"stride": 1},
     "knapspec": {"window": 3, "every": 2, "attention": 0.5, "least": -1},
+    "s2moe": {"experts": 2, "step_cost": 0.1, "position_cost": 0.1},
     "swift": {"window": 4},
     "sink-window": {"ratio": 0.3, "least": 6, "sinks": 2},
     "specattn": {"ratio": 0.3, "least": 6},

@@ -57,7 +57,7 @@ ENDINGS: tuple[str, ...] = (
     mark("%(model)s has an encoder, and this runner decodes behind a prompt in one stack."),
     mark("%(model)s takes images or sound beside text, and this runner runs text models alone."),
     mark("%(model)s keeps a recurrent state, which cannot be rolled back by a change of length when a draft is rejected."),
-    mark("%(model)s routes tokens to experts, which this runner does not run yet."),
+    mark("%(model)s routes tokens to experts in a way that this runner does not know."),
     mark("%(model)s adds absolute positions to its embeddings, and this runner's slots give positions to rotary attention alone."),
     mark("%(model)s may bias attention by distance, and this runner's slots give positions to rotary attention alone."),
     mark("%(model)s is a family whose masks and angles this runner does not know."),
@@ -78,5 +78,8 @@ ENDINGS: tuple[str, ...] = (
     mark("no token of %(name)s is a token of the target, so that nothing can be drawn"),
     mark("the model %(name)s was not loaded beside the target"),
     mark("%(name)s drafts over a slice of the cache, whose forwards are not compiled; leave compile out"),
+    mark("%(name)s drafts with a part of the target's experts, and this target has none; choose a model that has experts"),
+    mark("experts %(experts)s is more than the %(chosen)s that this target sends a token to"),
+    mark("%(name)s chooses among experts, which a compiled forward does not let it do; leave compile out"),
     mark("a ratio of %(ratio)s and least %(least)s leave nothing out of texts of %(context)s tokens; choose less, or longer prompts"),
 )

@@ -3,6 +3,17 @@
 from app.reports.words import mark
 
 PARTS: tuple[str, ...] = (
+    mark("drafts with fewer experts of the target itself, those in use first, for as long as it pays; no weights of its own"),
+    mark("Experts in the draft"),
+    mark("that a token is sent to in each layer"),
+    mark("Pull of used experts"),
+    mark("added to the router's scores of those that are in use already"),
+    mark("Cost of a draft step"),
+    mark("in plain decode steps"),
+    mark("Cost of a position"),
+    mark("what one more draft adds to the verification, in plain decode steps"),
+    mark("Cost of new experts"),
+    mark("of as many as a plain decode step uses, in plain decode steps"),
     mark("drafts with the target itself without blocks, packed by what they cost on this device and what they change; no weights of its own"),
     mark("latest tokens that the states are compared on"),
     mark("Least similarity"),

@@ -32,8 +32,8 @@ class Drafter(ABC):
     `always_drafts` says that a proposal is never empty while there is room, so that a run without any draft is a failure and not a fact;
     `shares_cache` says that the draft reads the target's own keys and values; `knows_confidence` that it asks `more`, with a probability of its own
     for each token; `branches` that it says what stands behind any path, not only its own (`behind`); `trees` that its proposals branch; `opens` that
-    it looks between the target's layers; `slices` that it drafts over a few entries of its cache; `learns` that what it proposes depends on the
-    rounds of the request so far, not on its text alone."""
+    it looks between the target's layers; `slices` that it drafts over a few entries of its cache; `routes` that it chooses among the target's
+    experts; `learns` that what it proposes depends on the rounds of the request so far, not on its text alone."""
 
     name: ClassVar[str]
     summary: ClassVar[str]
@@ -47,12 +47,15 @@ class Drafter(ABC):
     trees: ClassVar[bool] = False
     opens: ClassVar[bool] = False
     slices: ClassVar[bool] = False
+    routes: ClassVar[bool] = False
     learns: ClassVar[bool] = False
 
     def __init__(self, params: BaseModel, target: Target, chance: Chance | None = None) -> None:
         """A drafter with a distribution of its own draws from it by `chance`; one that draws must return the probabilities that it drew from."""
         if self.opens and not target.opens:
             raise UnfitDrafter(f"{self.name} looks between the layers of a model, and {type(target).__name__} has none to look between")
+        if self.routes and target.experts is None:
+            raise UnfitDrafter(f"{self.name} drafts with a part of the target's experts, and this target has none; choose a model that has experts")
         self.params = params
         self.target = target
         self.chance = chance or Chance()

@@ -14,10 +14,11 @@ class UnsupportedModel(ValueError):
 @dataclass(frozen=True)
 class Family:
     """`kinds` reads each layer's kind of attention from the configuration of transformers; `angles_by_kind` says that each kind has rotary angles of
-    its own."""
+    its own; `sparse` that tokens are sent to experts, each to its own whoever stands beside it."""
 
     kinds: Callable[[Any], list[str]]
     angles_by_kind: bool = False
+    sparse: bool = False
 
 
 def _full(config: Any) -> list[str]:
@@ -36,8 +37,10 @@ FAMILIES: dict[str, Family] = {
     "gemma3_text": Family(_listed, angles_by_kind=True),
     "llama": Family(_full),
     "mistral": Family(_one),
+    "olmoe": Family(_full, sparse=True),
     "qwen2": Family(_listed),
     "qwen3": Family(_listed),
+    "qwen3_moe": Family(_one, sparse=True),
 }
 
 # Reasons by what a configuration says of itself; the first that holds is given.
@@ -69,8 +72,8 @@ def _reason(name: str, config: Mapping[str, Any]) -> str | None:
         return "takes images or sound beside text, and this runner runs text models alone"
     if name in RECURRENT or not kinds <= {FULL, SLIDING}:
         return "keeps a recurrent state, which cannot be rolled back by a change of length when a draft is rejected"
-    if any((config.get(field) or 0) > 1 for field in EXPERTS):
-        return "routes tokens to experts, which this runner does not run yet"
+    if any((config.get(field) or 0) > 1 for field in EXPERTS) and not (name in FAMILIES and FAMILIES[name].sparse):
+        return "routes tokens to experts in a way that this runner does not know"
     if name in ABSOLUTE:
         return "adds absolute positions to its embeddings, and this runner's slots give positions to rotary attention alone"
     if name in ALIBI:

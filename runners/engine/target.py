@@ -12,6 +12,7 @@ from torch import Tensor
 from app.domain.compilation import Compilation
 from runners.engine.blocks import Beside, BlockCosts, Skips
 from runners.engine.draft import Batch, Draft, Watch
+from runners.engine.experts import Experts, Steering
 from runners.engine.heed import Heeded
 from runners.engine.slices import Slice
 from runners.engine.tree import Look
@@ -21,6 +22,8 @@ from runners.engine.tree import Look
 class Passes:
     """Layer passes of one slot's sequence: layers × positions executed, apart by what they were for. `halves`: blocks that a drafter ran by
     themselves, of which attention and MLP of a layer are two. `foreign`: another model drafts, whose layers are not the target's and are not counted.
+    Of verifications that carried a draft, layer by layer: `experts_read`, the different experts that the row's own tokens were sent to, and
+    `experts_chosen`, how often one was chosen; None where nobody asked.
     """
 
     prefill: int = 0
@@ -28,6 +31,13 @@ class Passes:
     verify: int = 0
     halves: int = 0
     foreign: bool = False
+    experts_read: int | None = None
+    experts_chosen: int | None = None
+
+    def read(self, experts: int, chosen: int) -> None:
+        """One more verification."""
+        self.experts_read = (self.experts_read or 0) + experts
+        self.experts_chosen = (self.experts_chosen or 0) + chosen
 
     @property
     def drafted(self) -> int:
@@ -53,6 +63,7 @@ class Target(ABC):
     opens: ClassVar[bool] = False
 
     layers: int
+    experts: Experts | None = None
     vocabulary: int
     slots: int
     context: int
@@ -117,6 +128,15 @@ class Target(ABC):
         """One draft step through all layers over a slice of the cache: logits `[B, V]` behind `tokens` `[B]`, which stand `depth` places behind the
         last committed token, all those between them having been fed. They are kept in the slice alone."""
         raise NotImplementedError(f"{type(self).__name__} has no cache to slice")
+
+    def routed(self, batch: Batch) -> Tensor:
+        """`[S, R, E]`, layer by layer of those that have experts: the ones that each row's latest verification used, rejected drafts included, or the
+        last token of its prompt. Raises ValueError where nobody asked for it."""
+        raise NotImplementedError(f"{type(self).__name__} has no experts")
+
+    def steered(self, batch: Batch, tokens: Tensor, depth: int, steering: Steering) -> Tensor:
+        """One draft step as in `early` through all layers, with the experts that `steering` chooses, which then knows them: logits `[B, V]`."""
+        raise NotImplementedError(f"{type(self).__name__} has no experts")
 
     def settle(self, batch: Batch, draft: Draft, paths: list[list[int]]) -> None:
         """Of a tree that was verified the nodes `paths` were kept, row by row: what is remembered of them stands from now on as if they had been

@@ -8,8 +8,10 @@ from torch import Tensor
 
 from runners.engine.attention import fold, with_folded
 from runners.engine.draft import Batch, Draft, Resume, Watch
+from runners.engine.experts import open_routers
 from runners.engine.families import FAMILIES, FULL, SLIDING, check_family
 from runners.engine.inside import Inside, watched
+from runners.engine.routed import Routed
 from runners.engine.sliced import Sliced
 from runners.engine.slots import Aimed, SlotCache
 from runners.engine.tree import Look, Spot
@@ -18,7 +20,7 @@ from runners.engine.tree import Look, Spot
 MARGIN = 64
 
 
-class TransformersTarget(Inside, Sliced):
+class TransformersTarget(Inside, Sliced, Routed):
     """`model` is a causal language model of transformers in evaluation mode. Padded columns of a ragged draft write past their row's length, and
     branches of a tree beside each other, so the cache is `margin` entries longer than `context`. Raises UnsupportedModel for a family that it cannot
     run."""
@@ -33,6 +35,7 @@ class TransformersTarget(Inside, Sliced):
         self.model = model
         self.ours = with_folded(model)
         self.stack = self.ours.model
+        self.experts = open_routers(self.stack.layers, self.switch) if family.sparse else None
         self.layers = int(config.num_hidden_layers)
         self.vocabulary = int(config.vocab_size)
         self.eos = eos
@@ -54,7 +57,7 @@ class TransformersTarget(Inside, Sliced):
     def _prefill(self, slot: int, ids: Sequence[int]) -> Tensor:
         tokens = torch.tensor([list(ids)], dtype=torch.long, device=self.device)
         positions = torch.arange(len(ids), device=self.device)[None]
-        with self._heeding((slot,), [(len(ids) - 1, len(ids) - 1)], [0]):
+        with self._heeding((slot,), [(len(ids) - 1, len(ids) - 1)], [0]), self._prefilled(slot):
             hidden = self._layers(self.stack.embed_tokens(tokens), (slot,), positions, 0, self.layers)
         self.passes[slot].prefill += self.layers * len(ids)
         self.forwards += 1
@@ -73,7 +76,8 @@ class TransformersTarget(Inside, Sliced):
         else:
             first = draft.resume.exit_layer
             hidden = self._finish_exit(batch, draft, tokens, positions)
-        with self._heeding(batch.slots, [(0, length) for length in draft.lengths], [len(ids) - 1 for ids in batch.ids]):
+        heeding = self._heeding(batch.slots, [(0, length) for length in draft.lengths], [len(ids) - 1 for ids in batch.ids])
+        with heeding, self._tallied(batch.slots, draft.lengths):
             hidden = self._layers(hidden, batch.slots, positions, first, self.layers, draft.watch)
         for slot, length in zip(batch.slots, draft.lengths, strict=True):
             # The exit layers ran once in a resumed verify, for the deepest draft; the others were the draft's own work.

@@ -13,7 +13,6 @@ REFUSED = {
     "BloomConfig": "bias attention by distance",
     "GPTNeoXConfig": "does not know",
     "T5Config": "has an encoder",
-    "Qwen3MoeConfig": "experts",
     "MixtralConfig": "experts",
     "DeepseekV3Config": "experts",
     "MambaConfig": "recurrent state",
@@ -36,7 +35,7 @@ def test_a_model_that_cannot_run_is_told_why_and_what_can(name: str, reason: str
     assert all(family in str(refusal.value) for family in FAMILIES)
 
 
-@pytest.mark.parametrize("name", ["LlamaConfig", "MistralConfig", "Qwen2Config", "Qwen3Config", "Gemma3TextConfig"])
+@pytest.mark.parametrize("name", ["LlamaConfig", "MistralConfig", "Qwen2Config", "Qwen3Config", "Gemma3TextConfig", "Qwen3MoeConfig", "OlmoeConfig"])
 def test_families_of_the_table_pass(name: str) -> None:
     check_family(configuration(name))
 
