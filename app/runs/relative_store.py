@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sqlalchemy import func, literal, select
+from sqlalchemy import false, func, literal, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.domain.status import RunState
@@ -23,17 +23,18 @@ async def passport(connection: AsyncConnection, view: View, run: int, analysis: 
 
 
 async def in_other_languages(connection: AsyncConnection, view: View, run: int, analysis: str) -> list[Any]:
-    """(id, state, language, passport) of runs that were asked for the same in another language, newest first; without a passport until they have a
-    report."""
+    """(id, state, language, passport, sibling) of runs that were asked for the same in another language: those of the same campaign, its siblings,
+    and then the newest; without a passport until they have a report."""
     own = runs.alias("own")
     named = ("model", "suite", "drafter", "tokenizer")
     same = [runs.c[name] == own.c[name] for name in named]
     same.append(runs.c.spec.op("-")(literal("language")) == own.c.spec.op("-")(literal("language")))
     kept = reports.c.report["passport"].label("passport")
     joined = runs.join(own, own.c.id == run).outerjoin(reports, (reports.c.run_id == runs.c.id) & shown(analysis))
-    query = select(runs.c.id, runs.c.state, runs.c.language, kept).select_from(joined)
+    sibling = func.coalesce(runs.c.campaign_id == own.c.campaign_id, false()).label("sibling")
+    query = select(runs.c.id, runs.c.state, runs.c.language, kept, sibling).select_from(joined)
     mine = (runs.c.language != own.c.language, runs.c.state.in_(ALIVE), view.of(runs), *same)
-    return list(await connection.execute(query.where(*mine).order_by(runs.c.id.desc()).limit(MOST)))
+    return list(await connection.execute(query.where(*mine).order_by(sibling.desc(), runs.c.id.desc()).limit(MOST)))
 
 
 async def took(connection: AsyncConnection, view: View, models: list[str]) -> list[Any]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from fastapi import Request
 
@@ -17,11 +18,13 @@ from app.storage.database import Database
 
 @dataclass(frozen=True)
 class Twin:
-    """A run that differs from another in language alone; `finished` says that the two can be compared."""
+    """A run that differs from another in language alone; `finished` says that the two can be compared, `ended` that it is measured and only its
+    report is not made yet."""
 
     run: int
     language: str
     finished: bool
+    ended: bool = False
 
 
 @dataclass(frozen=True)
@@ -43,22 +46,21 @@ class Relatives(Seen):
         self._database = database
 
     async def twins(self, run: int) -> list[Twin]:
-        """One a language: the newest finished run whose passport differs in nothing that would forbid comparing, else the newest that waits, is
-        measured, or has no report yet."""
+        """One a language. A run of the same campaign goes before all others; then one that is finished, and whose passport differs in nothing that
+        would forbid comparing, before one that waits, is measured, or has no report yet; then the newest."""
         async with self._database.transaction() as connection:
             own = await store.passport(connection, self.view, run, analysis())
             if own is None:
                 return []
             rows = await store.in_other_languages(connection, self.view, run, analysis())
         mine = Passport.model_validate(own)
-        finished: dict[str, Twin] = {}
-        coming: dict[str, Twin] = {}
+        found: dict[str, tuple[tuple[bool, bool], Twin]] = {}
         for row in rows:
-            if row.state != RunState.SUCCEEDED or row.passport is None:
-                coming.setdefault(row.language, Twin(row.id, row.language, finished=False))
-            elif _comparable(mine, Passport.model_validate(row.passport)):
-                finished.setdefault(row.language, Twin(row.id, row.language, finished=True))
-        return sorted((coming | finished).values(), key=lambda twin: twin.language)
+            twin = _twin(mine, row)
+            rank = (not row.sibling, twin is None or not twin.finished)
+            if twin is not None and (row.language not in found or rank < found[row.language][0]):
+                found[row.language] = (rank, twin)
+        return sorted((twin for _, twin in found.values()), key=lambda twin: twin.language)
 
     async def took(self, models: Iterable[str]) -> list[Took]:
         """Succeeded runs of these models, newest first."""
@@ -76,6 +78,13 @@ class Relatives(Seen):
             )
             for row in rows
         ]  # fmt: skip
+
+
+def _twin(own: Passport, row: Any) -> Twin | None:
+    """None where both are measured and may not be compared."""
+    if row.state != RunState.SUCCEEDED or row.passport is None:
+        return Twin(row.id, row.language, finished=False, ended=row.state == RunState.SUCCEEDED)
+    return Twin(row.id, row.language, finished=True) if _comparable(own, Passport.model_validate(row.passport)) else None
 
 
 def _comparable(own: Passport, other: Passport) -> bool:

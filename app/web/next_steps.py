@@ -10,6 +10,7 @@ from app.domain.status import RunState
 from app.reports.format import decimal, say
 from app.reports.report import Report
 from app.reports.translate import gettext, language_name, ngettext
+from app.reports.words import mark
 from app.runners_registry.schemas import Catalogue
 from app.runs.relatives import Twin
 from app.statistics.reasons import PAIRS_PER_BLOCK
@@ -65,7 +66,8 @@ def _compared(report: Report, twins: Sequence[Twin], locale: str) -> Iterator[St
             words = gettext("Compare with %(language)s, run %(run)s", locale)
             yield Step(words % values, f"/compare?runs={first},{second}")
         else:
-            yield Step(gettext("Run %(run)s measures the same: %(language)s", locale) % values, f"/runs/{twin.run}")
+            said = mark("Run %(run)s measured the same: %(language)s") if twin.ended else mark("Run %(run)s measures the same: %(language)s")
+            yield Step(gettext(said, locale) % values, f"/runs/{twin.run}")
 
 
 def _russian_first(report: Report, twin: Twin, run: int) -> bool:

@@ -64,6 +64,21 @@ async def test_a_twin_is_asked_for_and_then_compared(service: Service) -> None:
     assert "Compare with English" not in saved.text
 
 
+async def test_the_twin_of_a_campaign_goes_before_a_newer_one(service: Service) -> None:
+    """Catches a page of a campaign that leads to a run of somebody else."""
+    await service.offer()
+    body = {"title": "both", "runs": [factories.spec_body(language=tag) for tag in ("ru", "en")]}
+    assert (await service.client.post("/api/v1/campaigns", json=body, headers=service.admin)).status_code == 201
+    await service.run(language="en")
+    for run, language in ((1, "ru"), (2, "en"), (3, "en")):
+        attempt = await service.lease()
+        assert attempt.run == run
+        await attempt.finish(await attempt.measure(language=language))
+        await service.get(f"/api/v1/runs/{run}/report")
+    assert list(await links(service, 1)) == ["Compare with English, run 2"]
+    assert list(await links(service, 3)) == ["Compare with Russian, run 1"]
+
+
 async def test_what_differs_in_more_is_no_twin(service: Service) -> None:
     """Catches a comparison with a run of another drafter, another length or another load, which would not be one of languages."""
     first = await service.finished(language="ru")

@@ -100,6 +100,13 @@ def test_russian_stands_first(locale: str, words: str) -> None:
     assert (step.text, step.address) == (words, "/compare?runs=1,9")
 
 
+@pytest.mark.parametrize(("ended", "words"), [(False, "Run 9 measures the same: English"), (True, "Run 9 measured the same: English")])
+def test_a_run_whose_report_is_being_made_has_ended(ended: bool, words: str) -> None:
+    """Catches a run said to be measured still while all reports are made anew, as after an upgrade."""
+    (step,) = steps(undecided(), [Twin(9, "en", finished=False, ended=ended)], LOADED, "en", submits=False)
+    assert (step.text, step.address) == (words, "/runs/9")
+
+
 def test_a_spec_of_another_catalogue_is_not_proposed() -> None:
     """Catches a link while no runner is alive: the form would be empty."""
     empty = LOADED.model_copy(update={"models": [], "drafters": [], "suites": []})
