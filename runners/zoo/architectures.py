@@ -1,7 +1,7 @@
 """The architectures of the zoo by name, and models of them with weights drawn at random."""
 
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
 from app.discovery import values_of
 from runners.zoo.models.base import Architecture
@@ -32,7 +32,7 @@ def build(name: str, seed: int) -> Any:
     import torch
     from transformers import AutoModelForCausalLM
 
-    config = architecture(name).config()
+    config, maker = architecture(name).config(), cast(Any, AutoModelForCausalLM)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        return AutoModelForCausalLM.from_config(config, dtype=torch.float32, attn_implementation="sdpa")
+        return maker.from_config(config, dtype=torch.float32, attn_implementation="sdpa")

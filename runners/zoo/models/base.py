@@ -1,7 +1,7 @@
 """What every architecture of the zoo has in common."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 VOCABULARY = 6144
@@ -22,9 +22,11 @@ SHARED: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class Architecture:
-    """`config` makes the configuration of transformers; it is imported only then. `exits` says that a recipe trains early exits too."""
+    """`config` makes the configuration of transformers, which is imported only then. `exits` says that early exits are trained too; `asks` is what a
+    training asks of the forward besides."""
 
     name: str
     summary: str
     config: Callable[[], Any]
     exits: bool = False
+    asks: Mapping[str, Any] = field(default_factory=dict)
