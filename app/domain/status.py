@@ -23,6 +23,11 @@ class AttemptState(StrEnum):
 
 FINAL = frozenset({RunState.SUCCEEDED, RunState.FAILED, RunState.CANCELLED})
 
+def cut(state: RunState) -> bool:
+    """Whether a run ended before it was done: failed, or cancelled."""
+    return state in FINAL and state != RunState.SUCCEEDED
+
+
 # A lost attempt sends the run back to `queued`; only the attempt is ever `lost`.
 NEXT: dict[RunState, frozenset[RunState]] = {
     RunState.QUEUED: frozenset({RunState.LEASED, RunState.CANCELLED, RunState.FAILED}),

@@ -16,8 +16,11 @@ from app.statistics.verdict import Cause
 HEADLINE = "headline"
 # With one of these the bench, not the drafter, may have made the difference: no speed of the run decides anything.
 DOUBTS: frozenset[Cause] = frozenset(
-    {"unstable", "contended", "not level", "few prompts", "few trial pairs", "few seeds", "no noise floor", "not finished", "no plain arm"}
-)
+    {
+        "unstable", "contended", "not level", "slow plain", "no control", "few prompts", "few trial pairs", "few seeds", "no noise floor",
+        "not finished", "no plain arm",
+    }
+)  # fmt: skip
 UNMEASURED: frozenset[Cause] = frozenset({"refused", "lossy", "not finished", "no plain arm"})
 
 

@@ -7,13 +7,13 @@ from app.domain.estimate import Cell, Figure
 from app.domain.facts import TrialFact
 from app.domain.passport import Passport, issue
 from app.domain.sentence import Quantity, Sentence, plain
-from app.domain.status import FINAL, RunState
+from app.domain.status import FINAL, RunState, cut
 from app.domain.withheld import REASON
 from app.metrics.columns import Requests
 from app.metrics.frame import Frames
 from app.reports import gates, headline
 from app.reports.answers import judged, shares_by_language
-from app.reports.cells import cells, refusing, unmeasured, without_passport
+from app.reports.cells import cells, cut_off, refusing, unmeasured, without_passport
 from app.reports.economics import economics
 from app.reports.family import family_of
 from app.reports.kept import Measured, keep
@@ -33,26 +33,37 @@ from app.statistics.wording import Subject, decide
 
 
 def build(record: RunRecord) -> Report:
-    """The report of a run in any state. Only a succeeded run gets a verdict; what a failed one measured is shown without."""
+    """The report of a run in any state. Only a succeeded run gets a verdict and figures: what another one measured before its end is whatever came
+    first, so all of it is refused, and stays in the facts."""
     record = in_columns(record)
-    return _built(record, frames_of(record))[0]
+    return _built(record, _frames(record))[0]
 
 
 def measured(record: RunRecord) -> Measured:
     """The report of a run, and beside it what a comparison needs."""
     record = in_columns(record)
-    frames = frames_of(record)
+    frames = _frames(record)
     report, evidence, subject = _built(record, frames)
     own = Requests.of(record.requests)
     names = dict(zip(own.text("prompt").tolist(), own.text("parallel").tolist(), strict=True))
     return Measured(report, keep(names, frames, report, evidence, subject), record.kin)
 
 
+def _frames(record: RunRecord) -> Frames:
+    return frames_of(_bare(record) if cut(record.state) else record)
+
+
+def _bare(record: RunRecord) -> RunRecord:
+    """Without anything that was measured."""
+    return in_columns(record.model_copy(update={"requests": (), "trials": (), "costs": (), "divergences": ()}))
+
+
 def _built(record: RunRecord, frames: Frames) -> tuple[Report, Evidence, Subject]:
+    passport, lacking, refused = _passport(record), _missing(record), _cut_cells(record, frames)
+    record = _bare(record) if cut(record.state) else record
     found = _losslessness(record)
-    passport = _passport(record)
     run_gates = _gates(record, found, None) if record.requests else ()
-    shown = _cells(record, frames, passport, found)
+    shown = refused or _cells(record, frames, passport, found)
     chosen = headline.headline_of(record)
     evidence, subject = _evidence(record, frames, shown, run_gates, chosen), _subject(record, frames, shown, run_gates)
     verdict = decide(evidence, subject)
@@ -63,7 +74,7 @@ def _built(record: RunRecord, frames: Frames) -> tuple[Report, Evidence, Subject
         answer=verdict.sentence,
         spec=record.spec,
         passport=passport,
-        missing=_missing(record),
+        missing=lacking,
         headline=chosen,
         verdict=verdict,
         gates=tuple(run_gates),
@@ -155,6 +166,14 @@ def _gates(record: RunRecord, found: Sequence[Losslessness], profile: str | None
             labelled="lossy" in record.spec.labels,
         ),
     )
+
+
+def _cut_cells(record: RunRecord, frames: Frames) -> list[Cell]:
+    """The cells of a run that measured something and was cut off."""
+    reason, lacking = _unfinished(record), _missing(record)
+    if reason is None or not cut(record.state) or not record.requests:
+        return []
+    return without_passport(lacking[0], frames.load.regime) if lacking else cut_off(reason, frames.load.regime)
 
 
 def _cells(record: RunRecord, frames: Frames, passport: Passport | None, found: Sequence[Losslessness]) -> list[Cell]:

@@ -48,7 +48,7 @@ def comparison_csv(comparison: Comparison) -> str:
 
 def _row(report: Report, cell: Cell) -> Row:
     row: Row = dict.fromkeys(COLUMNS) | {"run": report.run, "state": report.state, "figure": cell.id, "part": _part(cell.part)}
-    row |= {"verdict": report.verdict.outcome} | _about(report)
+    row |= {"verdict": report.outcome} | _about(report)
     if isinstance(cell, Figure):
         return row | _figure(cell)
     if isinstance(cell, Refusal):
@@ -78,7 +78,7 @@ def _losslessness(report: Report) -> list[Row]:
 
 def _counted(report: Report, part: dict[str, str], share: float, n: int) -> Row:
     row: Row = dict.fromkeys(COLUMNS) | {"run": report.run, "state": report.state, "figure": "losslessness", "part": _part(part)}
-    row |= {"verdict": report.verdict.outcome} | _about(report)
+    row |= {"verdict": report.outcome} | _about(report)
     return row | {"status": "value", "unit": "share", "pooled": share, "n": n, "counted": "requests"}
 
 

@@ -219,4 +219,5 @@ REMEDIES: dict[str, Sentence] = {
     "lossy": plain("Label the run lossy, or use a rule that keeps the output."),
     "tokenizer": plain("Run it again: a run that gets past its checks records which tokenizer was used, and the figure appears."),
     "hardware": plain("Run it again: a run that gets past its checks records the machine."),
+    "state": plain("Run it again to have its figures; what was measured until then stays in the facts."),
 }

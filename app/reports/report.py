@@ -9,11 +9,13 @@ from app.domain.observations import DivergenceFact
 from app.domain.passport import Passport
 from app.domain.sentence import Sentence
 from app.domain.spec import RunSpec
+from app.domain.status import RunState
 from app.domain.value import Value
 from app.reports.latencies import Ecdf
 from app.statistics.verdict import Verdict
 
 CHAINS, NODES = "acceptance_rate", "acceptance_rate_nodes"
+NOT_REACHED = "not reached"
 
 
 class Gate(Value):
@@ -151,6 +153,11 @@ class Report(Value):
     def find(self, id: str, **part: str) -> Cell | None:
         """The cell of a figure, by its exact part; None when the report has no such cell."""
         return next((cell for cell in self.cells if cell.id == id and cell.part == part), None)
+
+    @property
+    def outcome(self) -> str:
+        """The verdict, or that there is none: only a run that succeeded is judged."""
+        return self.verdict.outcome if self.state == RunState.SUCCEEDED else NOT_REACHED
 
     @property
     def acceptance(self) -> str:

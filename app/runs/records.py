@@ -144,7 +144,7 @@ async def keep(connection: AsyncConnection, report: Report, kept: Kept, analysis
         "report": report.model_dump(mode="json"),
         "kept": kept.model_dump(mode="json"),
         "outcome": outcome,
-        "refused": isinstance(headline, Refusal) or any(gate.refused for gate in report.gates),
+        "refused": outcome is not None and (isinstance(headline, Refusal) or any(gate.refused for gate in report.gates)),
         "speedup": headline.model_dump(mode="json") if headline else None,
         "acceptance": acceptance.model_dump(mode="json") if acceptance else None,
     }

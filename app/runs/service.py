@@ -16,7 +16,7 @@ from app.access.seen import Seen, Who, narrowed
 from app.domain.estimate import Absent, Figure, Refusal
 from app.domain.facts import ProgressFact
 from app.domain.spec import RunSpec
-from app.domain.status import FINAL, RunState
+from app.domain.status import FINAL, RunState, cut
 from app.domain.withheld import muted, untold
 from app.errors import AppError, Conflict, DatabaseUnavailable, NotFound, TooMany, did_you_mean
 from app.metrics.catalogue import METRICS
@@ -243,7 +243,8 @@ class Runs(Seen):
         report = await self.report(run)
         if report.state not in FINAL:
             raise NotFinished(f"Run {run} is {report.state}; its figures come when it has ended.")
-        cell = report.find(id, **part)
+        # Of a run that was cut off each figure is refused as a whole.
+        cell = report.find(id, **({} if cut(RunState(report.state)) else part))
         match cell:
             case Figure():
                 return cell

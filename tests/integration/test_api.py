@@ -78,6 +78,26 @@ async def test_a_figure_without_a_passport_is_refused_by_field(service: Service)
     assert (answer.status_code, answer.json()["field"]) == (409, "tokenizer")
 
 
+async def test_a_run_that_failed_gives_no_figure_out(service: Service) -> None:
+    """Catches the speed-up of a run whose result the service has refused: by name, by part, in the files, in the list of runs. Its facts stay."""
+    await service.offer()
+    run = await service.run()
+    attempt = await service.lease()
+    batches = await attempt.measure()
+    await attempt.finish(batches, outcome="failed", code="refused", reason="The service refused the result.")
+    for path in ("speedup_end_to_end", "acceptance_rate", "acceptance_at?position=2", "throughput?arm=plain"):
+        answer = await service.get(f"/api/v1/runs/{run}/figures/{path}")
+        assert (answer.status_code, answer.json()["field"]) == (409, "state")
+        assert "The run failed: The service refused the result." in answer.json()["detail"]
+    (row,) = (await service.get("/api/v1/runs")).json()["items"]
+    assert (row["state"], row["outcome"], row["refused"]) == ("failed", None, False)
+    assert [row[name]["field"] for name in ("speedup", "acceptance")] == ["state"] * 2
+    told = (await service.get(f"/api/v1/runs/{run}/report.csv")).text.splitlines()
+    assert len(told) > 20
+    assert all(",refused," in line for line in told[1:])
+    assert '"kind":"request"' in (await service.get(f"/api/v1/runs/{run}/facts")).text
+
+
 async def test_the_table_refuses_a_figure_without_language_or_tokenizer(service: Service) -> None:
     """Catches an import or a script that writes a bare number beside the others."""
     await service.finished()

@@ -26,7 +26,7 @@ async def test_a_silent_runner_loses_its_run_to_the_next_attempt(service: Servic
     batches = await new.measure(seed=7)
     await new.finish(batches)
     lines = (await service.get(f"/api/v1/runs/{old.run}/facts")).text
-    assert lines.count('"seed":7,"prompt_tokens"') == 80
+    assert lines.count('"seed":7,"prompt_tokens"') == 112
     assert '"seed":1,"prompt_tokens"' not in lines
 
 
@@ -131,7 +131,7 @@ async def test_a_database_that_stops_for_five_seconds_costs_nothing(service: Ser
     assert (await attempt.send(1, factories.facts()[30:])).json()["counted"] is True
     assert (await attempt.finish(2)).status_code == 200
     assert (await service.state(attempt.run))["state"] == "succeeded"
-    assert await service.sql("SELECT count(*) FROM requests") == [(80,)]
+    assert await service.sql("SELECT count(*) FROM requests") == [(112,)]
     waiting = asyncio.create_task(service.ask_lease(wait=20))
     await asyncio.sleep(0.1)
     run = await service.run()

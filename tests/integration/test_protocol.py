@@ -71,7 +71,7 @@ async def test_a_repeated_batch_counts_once(service: Service) -> None:
     facts = factories.facts()
     first, again = await attempt.send(0, facts), await attempt.send(0, facts)
     assert (first.json(), again.json()) == ({"accepted": True, "counted": True}, {"accepted": True, "counted": False})
-    assert await service.sql("SELECT count(*) FROM requests") == [(80,)]
+    assert await service.sql("SELECT count(*) FROM requests") == [(112,)]
 
 
 async def test_another_batch_of_the_same_number(service: Service) -> None:
@@ -152,7 +152,8 @@ async def test_success_needs_every_batch_and_both_arms(service: Service) -> None
     lacking = await attempt.finish(1)
     assert lacking.status_code == 409
     assert lacking.json()["lacking"] == [
-        "a preflight fact", "a warmup fact", "headline requests of the plain arm", "headline requests of the speculative arm"
+        "a preflight fact", "a warmup fact", "headline requests of the plain arm", "headline requests of the speculative arm",
+        "headline requests of the control arm",
     ]  # fmt: skip
     assert (await service.state(attempt.run))["state"] == "running"
 

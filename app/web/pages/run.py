@@ -12,8 +12,8 @@ from fastapi.sse import format_sse_event
 from app.access.principal import Submitter
 from app.access.seen import Who
 from app.badges import words
-from app.domain.estimate import Absent, Figure
-from app.domain.status import FINAL, RunState
+from app.domain.estimate import Figure
+from app.domain.status import FINAL, RunState, cut
 from app.reports.figures import along, economics, fertility, forest, latency, lengths, positions, profiles, sameness, spans, throughput, trials
 from app.reports.figures.base import Table
 from app.reports.format import decimal, duration, number
@@ -138,7 +138,7 @@ def view(summary: RunSummary, report: Report, locale: str, position: str) -> dic
         "why": why(report, locale),
         "passport": passport.compact(report, locale),
         "full_passport": passport.full(report, locale),
-        "plots": [p for p in plots if p.figure or (p.empty and summary.state == RunState.SUCCEEDED)] if final else [],
+        "plots": [p for p in plots if p.figure or p.empty] if summary.state == RunState.SUCCEEDED else [],
         "toggles": _toggles(summary.id, position, locale),
         "refused": refused([report], locale),
         "is_refused": is_refused(report),
@@ -151,9 +151,9 @@ def view(summary: RunSummary, report: Report, locale: str, position: str) -> dic
 
 
 def _differs(report: Report) -> bool:
-    """Whether the list of figures says more than the tiles: of a run that measured nothing each row would give the run's end once more."""
-    first = next((cell.reason for cell in report.cells if isinstance(cell, Absent)), None)
-    return any(not isinstance(cell, Absent) or cell.reason != first for cell in report.cells)
+    """Whether the list of figures says more than the tiles: of a run that was cut off each row would give the run's end once more."""
+    first = next((cell.reason for cell in report.cells if not isinstance(cell, Figure)), None)
+    return any(isinstance(cell, Figure) or cell.reason != first for cell in report.cells)
 
 
 def title(summary: RunSummary, report: Report, locale: str) -> str:
@@ -185,7 +185,13 @@ def tiles(summary: RunSummary, report: Report, locale: str) -> list[Tile]:
     for i, tile in enumerate(found[1:], start=1):
         if tile.shown.state == first.state == "refused" and tile.shown.why == first.why:
             found[i] = replace(tile, shown=replace(tile.shown, why=gettext("For the same reason.", locale), remedy=""))
-    return [*found, Tile("", gettext("Output", locale), output(report.losslessness, locale, drawn=report.spec.sampling.temperature > 0))]
+    return [*found, Tile("", gettext("Output", locale), _output(report, found[0].shown, locale))]
+
+
+def _output(report: Report, first: Shown, locale: str) -> Shown:
+    if cut(RunState(report.state)) and first.state == "refused":
+        return Shown("refused", "losslessness", why=gettext("For the same reason.", locale))
+    return output(report.losslessness, locale, drawn=report.spec.sampling.temperature > 0)
 
 
 def _note(report: Report, id: str, locale: str) -> str:

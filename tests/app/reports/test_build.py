@@ -1,5 +1,7 @@
 """A record becomes a report: verdicts, refusals by name, and no number without a passport."""
 
+import csv
+import io
 import json
 
 import pytest
@@ -8,7 +10,8 @@ from app.domain.estimate import Absent, Figure, Refusal
 from app.domain.facts import RequestFact, digest_of
 from app.domain.status import RunState
 from app.metrics.catalogue import of_load
-from app.reports.build import build
+from app.reports.build import build, measured
+from app.reports.export import to_csv
 from app.reports.format import say
 from app.reports.record import RunRecord
 from app.reports.report import Report
@@ -267,11 +270,22 @@ def test_a_running_run_shows_no_figure_yet() -> None:
 
 
 @pytest.mark.parametrize("state", [RunState.FAILED, RunState.CANCELLED])
-def test_an_unfinished_run_shows_what_it_measured_without_a_verdict(state: RunState) -> None:
+def test_a_run_that_did_not_succeed_has_no_figure(state: RunState) -> None:
+    """Catches a speed-up over those prompts alone that a run got through before it failed, or that its runner was refused for, in a figure, a plot's
+    rows or a count of answers."""
     report = build(changed(FAST, state=state))
-    assert report.verdict.outcome == "cannot tell"
-    assert report.verdict.causes[0] == "not finished"
-    assert isinstance(report.find("acceptance_rate"), Figure)
+    assert (report.outcome, report.verdict.causes[0]) == ("not reached", "not finished")
+    assert {type(cell) for cell in report.cells} == {Refusal}
+    assert {(cell.field, say(cell.reason)) for cell in report.cells if isinstance(cell, Refusal)} == {("state", say(report.answer))}
+    assert len(report.cells) > 20
+    shown = (report.gates, report.losslessness, report.prompts, report.lengths, report.latencies, report.trials)
+    assert not any(shown)
+    assert report.peak is report.economics is report.verdict.noise_floor is None
+    rows = list(csv.DictReader(io.StringIO(to_csv(report))))
+    assert {(row["status"], row["pooled"], row["verdict"]) for row in rows} == {("refused", "", "not reached")}
+    kept = measured(changed(FAST, state=state)).kept
+    assert not kept.sums
+    assert not kept.pairs
 
 
 def test_a_failed_run_says_why() -> None:

@@ -34,12 +34,17 @@ def test_a_run_without_a_number_has_no_plots_and_no_list(state: RunState, nothin
     assert all(tile.shown.why for tile in page["tiles"])
 
 
-def test_a_failed_run_keeps_the_plots_that_have_a_mark() -> None:
-    """Catches measured figures that vanish with the empty plots."""
-    page = ended(RunState.FAILED, factories.record(prompts=8, passes=4))
-    assert "forest" in [plot.id for plot in page["plots"]]
-    assert all(plot.figure for plot in page["plots"])
-    assert len(page["figures"].rows) > 1
+@pytest.mark.parametrize("state", [RunState.CANCELLED, RunState.FAILED])
+def test_what_a_run_measured_before_it_was_cut_off_is_refused_once(state: RunState) -> None:
+    """Catches a speed-up, an acceptance or "same output" of a run that its service refused, and the reason under a dozen headings."""
+    page = ended(state, factories.record(prompts=8, passes=4))
+    assert page["plots"] == []
+    assert page["figures"].rows == ()
+    assert [tile.shown.state for tile in page["tiles"]] == ["refused"] * 4
+    assert [tile.shown.why for tile in page["tiles"][1:]] == ["For the same reason."] * 3
+    assert not any(tile.shown.value or tile.note for tile in page["tiles"])
+    (refused,) = page["refused"]
+    assert refused.field == "state"
 
 
 @pytest.mark.parametrize(("state", "word"), [(RunState.CANCELLED, "cancelled"), (RunState.FAILED, "failed")])
