@@ -20,7 +20,7 @@ def disagreements(fact: PreflightFact, spec: RunSpec, offer: Offer, *, private: 
 
 
 def _of_target(fact: PreflightFact, spec: RunSpec) -> Iterator[Wrong]:
-    wanted = {"package": f"package:{spec.model.package}", "hub": spec.model.repository, "path": None}[spec.model.source]
+    wanted = spec.model.found_as
     if wanted is not None and fact.target != wanted:
         yield "target", f"the run asks for {wanted}, this is {fact.target}"
     if spec.model.revision is not None and fact.revision != spec.model.revision:
@@ -84,7 +84,7 @@ def _of_the_drafter(fact: PreflightFact, spec: RunSpec) -> Iterator[Wrong]:
     if not isinstance(asked, str):
         return
     source, _, name = asked.partition(":")
-    wanted = {"package": asked, "hub": name.partition("@")[0]}.get(source)
+    wanted = {"package": asked, "zoo": asked, "hub": name.partition("@")[0]}.get(source)
     if fact.drafter_checkpoint is None:
         yield "drafter_checkpoint", f"the run asks for {asked} as the drafter's model, and this tells of none"
     elif wanted is not None and fact.drafter_checkpoint != wanted.partition("#")[0]:

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field
 
-from app.domain.spec import Dtype, Name
+from app.domain.spec import Dtype, Name, Source
 from app.domain.value import Value
 
 _KEYWORDS = {
@@ -50,7 +50,7 @@ class Part(Value):
 class OfferedModel(Value):
     """A model on the runner's allowlist; a spec must name it by the same source fields."""
 
-    source: Literal["hub", "path", "package"]
+    source: Source
     name: Annotated[str, Field(min_length=1, max_length=256)]
     file: Annotated[str, Field(max_length=256)] | None = None
     revision: Annotated[str, Field(max_length=256)] | None = None

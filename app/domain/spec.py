@@ -25,6 +25,9 @@ COLDEST = 0.01
 # The engine whose loop is ours.
 OWN_ENGINE = "transformers"
 Dtype = Literal["auto", "float32", "bfloat16", "float16"]
+Source = Literal["hub", "path", "package", "zoo"]
+# The field of a ModelSource in which a model of each source is named; the zoo comes in Bezmen's own package.
+NAMED_IN: dict[Source, str] = {"hub": "repository", "path": "path", "package": "package", "zoo": "package"}
 # The three loads that are weighed by different pairs (definitions § 3): one request at a time, several of them, arrivals of their own.
 Regime = Literal["single", "closed", "open"]
 
@@ -63,7 +66,7 @@ Named = Annotated[Choice, BeforeValidator(_named)]
 class ModelSource(Value):
     """Where the target comes from. `dtype` auto is the runner's fastest 16-bit type, else float32; the passport names what was used."""
 
-    source: Literal["hub", "path", "package"]
+    source: Source
     repository: Text | None = None
     path: Annotated[str, Field(min_length=1, max_length=1024)] | None = None
     package: Name | None = None
@@ -73,15 +76,14 @@ class ModelSource(Value):
 
     @model_validator(mode="after")
     def _names_its_source(self) -> Self:
-        wanted = {"hub": "repository", "path": "path", "package": "package"}
-        field = wanted[self.source]
+        field = NAMED_IN[self.source]
         if getattr(self, field) is None:
             raise ValueError(f"a model of source {self.source} needs {field}")
         if self.source != "hub" and self.revision is not None:
             raise ValueError("only a hub model has a revision; what lies on a disk is told apart by its digest")
         if self.file is not None and (self.file.startswith("/") or ".." in self.file.split("/")):
             raise ValueError("file is a name inside the model, without ..")
-        others = [other for other in wanted.values() if other != field and getattr(self, other) is not None]
+        others = [other for other in dict.fromkeys(NAMED_IN.values()) if other != field and getattr(self, other) is not None]
         if others:
             raise ValueError(f"a model of source {self.source} takes no {', '.join(others)}")
         return self
@@ -89,6 +91,11 @@ class ModelSource(Value):
     @property
     def title(self) -> str:
         return str(self.repository or self.package or self.path)
+
+    @property
+    def found_as(self) -> str | None:
+        """What a runner calls the model that it found for this; None for a folder, which has no name of its own."""
+        return {"hub": self.repository, "path": None}.get(self.source, f"{self.source}:{self.package}")
 
 
 class SuiteChoice(Value):

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from app.domain.catalogue import OfferedModel, OfferedSuite, Part
 from app.domain.language import standard_tag
 from app.domain.multiply import MOST_RUNS, bodies, size
-from app.domain.spec import COLDEST, PASSES, SEEDS, RunSpec
+from app.domain.spec import COLDEST, NAMED_IN, PASSES, SEEDS, RunSpec
 from app.reports.format import asked
 from app.reports.retold import retell
 from app.reports.translate import gettext
@@ -181,8 +181,7 @@ def _parts(typed: Mapping[str, str], catalogue: Catalogue, errors: dict[str, str
     if model is None:
         errors["model"] = gettext("Choose a model that a runner offers.", locale)
     else:
-        names = {"hub": "repository", "path": "path", "package": "package"}
-        source = {"source": model.source, names[model.source]: model.name, "file": model.file, "revision": model.revision}
+        source = {"source": model.source, NAMED_IN[model.source]: model.name, "file": model.file, "revision": model.revision}
         body["model"] = source | {"dtype": typed.get("dtype") or "auto"}
         body["chat_template"] = "model" if model.chat_template else "none"
     for kind, parts in (("drafter", catalogue.drafters), ("controller", catalogue.controllers)):

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from app.domain.catalogue import OfferedModel
 from app.domain.spec import ModelSource
+from runners.zoo.store import kept
 
 
 class ModelRefused(ValueError):
@@ -34,22 +35,25 @@ KNOWN_PACKAGES = {
 
 @dataclass(frozen=True)
 class Allowlist:
-    """`packages` by name, `roots` under which folders may lie, `hub` as repository@revision with a full 40-hex revision."""
+    """`packages` by name, `zoo` the models that Bezmen brings along, `roots` under which folders may lie, `hub` as repository@revision with a full
+    40-hex revision."""
 
     packages: tuple[str, ...] = ()
     roots: tuple[Path, ...] = ()
     hub: tuple[str, ...] = ()
+    zoo: tuple[str, ...] = ()
 
     @classmethod
     def installed(cls, roots: tuple[Path, ...] = (), hub: tuple[str, ...] = ()) -> "Allowlist":
-        """The known packages that are installed here, beside the given roots and hub revisions."""
+        """The known packages that are installed here and the whole zoo, beside the given roots and hub revisions."""
         present = {str(found.name).lower() for found in importlib.metadata.distributions() if found.name}
-        return cls(tuple(name for name in KNOWN_PACKAGES if name in present), roots, hub)
+        return cls(tuple(name for name in KNOWN_PACKAGES if name in present), roots, hub, tuple(kept()))
 
     def check(self, model: ModelSource) -> None:
         """Raises ModelRefused, naming what is allowed, unless the model is on the list."""
         allowed = {
             "package": lambda: model.package in self.packages,
+            "zoo": lambda: model.package in self.zoo,
             "hub": lambda: f"{model.repository}@{model.revision}" in self.hub,
             "path": lambda: any(Path(model.path or "").resolve().is_relative_to(root.resolve()) for root in self.roots),
         }[model.source]()
@@ -71,7 +75,8 @@ class Allowlist:
         ]
         named = [name.partition("@") for name in self.hub]
         hub = [OfferedModel(source="hub", name=name, revision=revision or None, tokenizer=name) for name, _, revision in named]
-        return (*packages, *hub, *(offered for root in self.roots for offered in _in_folders(root)))
+        zoo = [OfferedModel(source="zoo", name=name, tokenizer=f"zoo:{name}", licence="Apache-2.0", chat_template=False) for name in self.zoo]
+        return (*packages, *zoo, *hub, *(offered for root in self.roots for offered in _in_folders(root)))
 
 
 def _in_folders(root: Path) -> Iterator[OfferedModel]:
@@ -95,4 +100,4 @@ def tokenizer_names(model: ModelSource) -> tuple[str, ...]:
     if model.source == "package":
         known = KNOWN_PACKAGES.get(model.package or "")
         return (f"package:{model.package}", *(known.aliases if known else ()))
-    return (str(model.repository or model.path),)
+    return (model.found_as or str(model.path),)

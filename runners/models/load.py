@@ -12,6 +12,7 @@ from runners.models.allowlist import Allowlist, ModelRefused
 from runners.models.gguf import convert
 from runners.models.hub import NoSuchModel, download
 from runners.models.package import digest, locate
+from runners.zoo import store as zoo
 
 __all__ = ["Located", "NoSuchModel", "config_of", "context_of", "load_tokenizer", "load_weights", "locate_model", "weights_bytes"]
 
@@ -36,6 +37,9 @@ def locate_model(model: ModelSource, allowed: Allowlist, cache: Path) -> Located
     if model.source == "hub":
         folder, roots = download(str(model.repository), str(model.revision), model.file, cache / "hub"), (cache / "hub",)
         name, revision = str(model.repository), folder.name
+    elif model.source == "zoo":
+        folder, roots = zoo.folder_of(str(model.package)), (zoo.ROOT,)
+        name, revision = str(model.found_as), None
     else:
         folder, roots = Path(str(model.path)).resolve(), allowed.roots
         name, revision = folder.name, None

@@ -55,8 +55,10 @@ def test_an_unknown_field_is_refused_at_its_place(place: tuple[str, ...], body: 
         ({"source": "hub"}, "a model of source hub needs repository"),
         ({"source": "path", "repository": "a/b"}, "a model of source path needs path"),
         ({"source": "package", "package": "x", "path": "/x"}, "a model of source package takes no path"),
+        ({"source": "zoo"}, "a model of source zoo needs package"),
+        ({"source": "zoo", "package": "dense", "repository": "a/b"}, "a model of source zoo takes no repository"),
         ({"source": "hub", "repository": "a/b", "path": "/x", "package": "x"}, "takes no path, package"),
-        ({"source": "url", "repository": "a/b"}, "Input should be 'hub', 'path' or 'package'"),
+        ({"source": "url", "repository": "a/b"}, "Input should be 'hub', 'path', 'package' or 'zoo'"),
     ],
 )
 def test_a_model_names_exactly_its_source(model: dict[str, Any], said: str) -> None:
