@@ -16,7 +16,8 @@ from runners.engine.compiler import keep_in
 from runners.engine.dice import Chance
 from runners.engine.families import check_family
 from runners.engine.stops import StopRules
-from runners.engine.transformers_target import MARGIN, TransformersTarget
+from runners.engine.targets import ModelTarget, target_of
+from runners.engine.transformers_target import MARGIN
 from runners.job import Job
 from runners.models.load import config_of, load_tokenizer, locate_model
 from runners.models.shelf import Shelf, Shelved
@@ -30,6 +31,7 @@ from runners.protocol.preflight import (
     check_language,
     check_load,
     check_memory,
+    check_recurrence,
     check_scope,
     check_tokenizer,
     context_needed,
@@ -69,6 +71,7 @@ def prepare(job: Job, device: torch.device, desk: Desk, shelf: Shelf) -> dict[in
     suite = _selection(job)
     located = locate_model(spec.model, job.allowlist(), job.cache)
     check_family(config_of(located))
+    check_recurrence(spec, located)
     tokenizer = load_tokenizer(located)
     identity = identify(tokenizer, located.name)
     check_tokenizer(spec, identity)
@@ -153,7 +156,7 @@ def open_bench(readies: Mapping[int, Ready], dtype: torch.dtype, device: torch.d
     return bench
 
 
-def _target(shelved: Shelved, readies: Mapping[int, Ready]) -> tuple[TransformersTarget, StopRules]:
+def _target(shelved: Shelved, readies: Mapping[int, Ready]) -> tuple[ModelTarget, StopRules]:
     ready = next(iter(readies.values()))
     spec = ready.spec
     own = ready.tokenizer.eos_token_id
@@ -163,6 +166,6 @@ def _target(shelved: Shelved, readies: Mapping[int, Ready]) -> tuple[Transformer
     target = (
         CompiledTarget(shelved.model, slots=spec.load.concurrency, context=context, eos=eos, rows=_rows(spec))
         if spec.compile
-        else TransformersTarget(shelved.model, slots=spec.load.concurrency, context=context, eos=eos, margin=margin)
+        else target_of(shelved.model, slots=spec.load.concurrency, context=context, eos=eos, margin=margin)
     )
     return target, StopRules(spec.max_new_tokens, eos, spec.stop, ready.tokenizer.decode)

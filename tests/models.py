@@ -37,6 +37,7 @@ from runners.engine.toy import ToyTarget
 from runners.engine.transformers_target import TransformersTarget
 from runners.engine.tree import Look
 from runners.parts import choose, drafters
+from tests.hybrids import HYBRIDS, hybrid
 
 VOCABULARY = 97
 # Two threads on matrices this small only wait for each other.
@@ -67,9 +68,9 @@ FAMILIES: dict[str, Any] = {
     "qwen3_moe": lambda: Qwen3MoeForCausalLM(Qwen3MoeConfig(**SIZES, **EXPERTS, moe_intermediate_size=16, norm_topk_prob=True, mlp_only_layers=[1])),
     "olmoe": lambda: OlmoeForCausalLM(OlmoeConfig(**SIZES, **EXPERTS, clip_qkv=8.0, eos_token_id=None)),
 }
-# What drafters are tried on, those that choose among experts on the last one alone; the other families differ from these in nothing that a drafter
-# could see.
-TARGETS = ("toy", "llama", "qwen2", "qwen3", "gemma3", "qwen3_moe")
+# What drafters are tried on, those that choose among experts or leave attention out on such models alone; the other families differ from these in
+# nothing that a drafter could see.
+TARGETS = ("toy", "llama", "qwen2", "qwen3", "gemma3", "qwen3_moe", *HYBRIDS)
 
 
 def tiny_model(name: str) -> Any:
@@ -92,6 +93,8 @@ def tiny(name: str, *, slots: int = 4, eos: frozenset[int] = frozenset(), contex
     """A random float32 target."""
     if name == "toy":
         return ToyTarget(slots=slots, eos=eos, context=context)
+    if name in HYBRIDS:
+        return hybrid(name, slots=slots, eos=eos, context=context)
     return TransformersTarget(tiny_model(name), slots=slots, context=context, eos=eos)
 
 
@@ -100,7 +103,9 @@ def targets_of(drafter: str) -> tuple[str, ...]:
     kind = drafters()[drafter]
     if kind.routes:
         return ("qwen3_moe",)
-    return tuple(name for name in TARGETS if name != "qwen3_moe" and not (name == "toy" and kind.opens))
+    if kind.hybrid:
+        return tuple(HYBRIDS)
+    return tuple(name for name in TARGETS if name not in {"qwen3_moe", *HYBRIDS} and not (name == "toy" and kind.opens))
 
 
 def target_of(drafter: str) -> str:
@@ -113,8 +118,8 @@ def target_of(drafter: str) -> str:
 EXAMPLES: dict[str, dict[str, Any]] = {
     "clasp": {"skipped": 2, "every": 2},
     "del": {"stride": 1},
-    "knapspec": {"window": 3, "every": 2, "attention": 0.5, "least": -1},
     "s2moe": {"experts": 2, "step_cost": 0.1, "position_cost": 0.1},
+    "knapspec": {"window": 3, "every": 2, "attention": 0.5, "least": -1},
     "swift": {"window": 4},
     "sink-window": {"ratio": 0.3, "least": 6, "sinks": 2},
     "specattn": {"ratio": 0.3, "least": 6},
@@ -140,7 +145,8 @@ def companion_of(target: Target) -> Companion:
         return Companion(ChainTarget(target.early_after, target.early_after))
     if isinstance(target, ToyTarget):
         return Companion(ShallowToy(slots=target.slots, context=target.context + 32))
-    model = nearly(target.model.family)
+    # A model with a recurrent state drafts for no other.
+    model = nearly("llama" if target.attentions else target.model.family)
     return Companion(TransformersTarget(model, slots=target.slots, context=target.context + 32, eos=frozenset()))
 
 

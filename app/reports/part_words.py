@@ -3,6 +3,9 @@
 from app.reports.words import mark
 
 PARTS: tuple[str, ...] = (
+    mark("drafts with a hybrid target without its attention; no weights of its own"),
+    mark("Attentions kept"),
+    mark("layers, from the first on, whose attention drafts too; 0 leaves all out"),
     mark("drafts with fewer experts of the target itself, those in use first, for as long as it pays; no weights of its own"),
     mark("Experts in the draft"),
     mark("that a token is sent to in each layer"),

@@ -33,7 +33,8 @@ class Drafter(ABC):
     `shares_cache` says that the draft reads the target's own keys and values; `knows_confidence` that it asks `more`, with a probability of its own
     for each token; `branches` that it says what stands behind any path, not only its own (`behind`); `trees` that its proposals branch; `opens` that
     it looks between the target's layers; `slices` that it drafts over a few entries of its cache; `routes` that it chooses among the target's
-    experts; `learns` that what it proposes depends on the rounds of the request so far, not on its text alone."""
+    experts; `hybrid` that it leaves out the attention of a target that has other mixers too; `learns` that what it proposes depends on the rounds of
+    the request so far, not on its text alone."""
 
     name: ClassVar[str]
     summary: ClassVar[str]
@@ -48,18 +49,34 @@ class Drafter(ABC):
     opens: ClassVar[bool] = False
     slices: ClassVar[bool] = False
     routes: ClassVar[bool] = False
+    hybrid: ClassVar[bool] = False
     learns: ClassVar[bool] = False
 
     def __init__(self, params: BaseModel, target: Target, chance: Chance | None = None) -> None:
         """A drafter with a distribution of its own draws from it by `chance`; one that draws must return the probabilities that it drew from."""
-        if self.opens and not target.opens:
-            raise UnfitDrafter(f"{self.name} looks between the layers of a model, and {type(target).__name__} has none to look between")
-        if self.routes and target.experts is None:
-            raise UnfitDrafter(f"{self.name} drafts with a part of the target's experts, and this target has none; choose a model that has experts")
+        if reason := self.unfit(target):
+            raise UnfitDrafter(reason)
         self.params = params
         self.target = target
         self.chance = chance or Chance()
         self.companion: Companion | None = None
+
+    @classmethod
+    def unfit(cls, target: Target) -> str | None:
+        """Why it cannot draft for such a target, whatever its parameters are."""
+        if cls.opens and not target.opens:
+            if target.attentions:
+                return f"{cls.name} looks between the layers of a model, which this runner does not do where a recurrent state runs through them"
+            return f"{cls.name} looks between the layers of a model, and {type(target).__name__} has none to look between"
+        if cls.trees and not target.trees:
+            return f"{cls.name} drafts trees, and the target's recurrent state goes along one path at a time; choose a drafter of chains"
+        if cls.slices and not target.slices:
+            return f"{cls.name} drafts over a slice of the cache, and much of what the target remembers is a recurrent state, which has no slices"
+        if cls.routes and target.experts is None:
+            return f"{cls.name} drafts with a part of the target's experts, and this target has none; choose a model that has experts"
+        if cls.hybrid and not target.attentions:
+            return f"{cls.name} leaves out the attention of a hybrid model, and the target has no other mixer; choose a hybrid, or another drafter"
+        return None
 
     @classmethod
     def wants(cls, _: Any) -> ModelSource | None:

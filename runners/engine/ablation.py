@@ -34,8 +34,10 @@ def logits(target: Target, ids: Sequence[int], ablation: Ablation) -> Tensor:
     the target has no such part, and ValueError where the ids do not fit into its context.
     """
     if isinstance(ablation, Component):
-        raise UnfitAblation("the model is no hybrid: it has no attention beside or between other mixers that could be left out")
-    if not target.opens:
+        if not target.attentions:
+            raise UnfitAblation("the model is no hybrid: it has no attention beside or between other mixers that could be left out")
+        return target.scores(ids, target.layers, frozenset(target.attentions))
+    if not (target.opens or target.attentions):
         raise UnfitAblation(f"{type(target).__name__} has no layers to leave out")
     if not 0 <= ablation.count < target.layers:
         raise UnfitAblation(f"{ablation.count} layers cannot be left out of {target.layers}; at least one is to be left")

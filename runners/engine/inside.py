@@ -73,7 +73,8 @@ class Inside(Target):
         return feed(layer, hidden) if number % 2 else attend(layer, hidden, **views[number // 2])
 
     @torch.inference_mode()
-    def scores(self, ids: Sequence[int], layers: int) -> Tensor:
+    def scores(self, ids: Sequence[int], layers: int, left_out: frozenset[int] = frozenset()) -> Tensor:
+        assert not left_out, "its layers have no mixer but attention"
         self._check_room(ids)
         tokens = torch.tensor([list(ids)], dtype=torch.long, device=self.device)
         positions = torch.arange(len(ids), device=self.device)[None]

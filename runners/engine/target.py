@@ -4,6 +4,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil
 from typing import ClassVar
 
 import torch
@@ -21,7 +23,9 @@ from runners.engine.tree import Look
 @dataclass
 class Passes:
     """Layer passes of one slot's sequence: layers × positions executed, apart by what they were for. `halves`: blocks that a drafter ran by
-    themselves, of which attention and MLP of a layer are two. `foreign`: another model drafts, whose layers are not the target's and are not counted.
+    themselves, of which attention and MLP of a layer are two. `parts`: layers that a drafter ran without some of their blocks, each as the share that
+    it ran. `replayed`: the same of what a recurrent target ran anew to take a rejected draft back, which is the verification's. `foreign`: another
+    model drafts, whose layers are not the target's and are not counted.
     Of verifications that carried a draft, layer by layer: `experts_read`, the different experts that the row's own tokens were sent to, and
     `experts_chosen`, how often one was chosen; None where nobody asked.
     """
@@ -30,6 +34,8 @@ class Passes:
     draft: int = 0
     verify: int = 0
     halves: int = 0
+    parts: Fraction = Fraction()
+    replayed: Fraction = Fraction()
     foreign: bool = False
     experts_read: int | None = None
     experts_chosen: int | None = None
@@ -41,8 +47,13 @@ class Passes:
 
     @property
     def drafted(self) -> int:
-        """All of the drafter's; half a layer is rounded up."""
-        return self.draft + (self.halves + 1) // 2
+        """All of the drafter's; a part of a layer is rounded up."""
+        return self.draft + ceil(Fraction(self.halves, 2) + self.parts)
+
+    @property
+    def verified(self) -> int:
+        """All of the verification's, rounded up too."""
+        return self.verify + ceil(self.replayed)
 
 
 @dataclass(frozen=True, order=True)
@@ -61,7 +72,12 @@ class Target(ABC):
     resumes: ClassVar[bool] = False
     # Whether a drafter may look between its layers and leave blocks out.
     opens: ClassVar[bool] = False
+    # Whether it verifies trees, and lets a drafter read a few entries of its cache alone.
+    trees: ClassVar[bool] = True
+    slices: ClassVar[bool] = True
 
+    # Layers whose attention stands beside or between other mixers, so that the model says something without it; empty where it has no others.
+    attentions: tuple[int, ...] = ()
     layers: int
     experts: Experts | None = None
     vocabulary: int
@@ -164,8 +180,14 @@ class Target(ABC):
         """
         raise self._closed()
 
-    def scores(self, ids: Sequence[int], layers: int) -> Tensor:
-        """Logits `[n, V]` behind each of a text's tokens, through its first `layers` layers; the first slot's sequence is void.
+    def unattended(self, batch: Batch, tokens: Tensor, depth: int, left_out: frozenset[int]) -> Tensor:
+        """One draft step as in `early` through all layers, without the attention of those `left_out`, which are among `attentions`; logits
+        `[B, V]`."""
+        raise NotImplementedError(f"{type(self).__name__} says nothing without its attention")
+
+    def scores(self, ids: Sequence[int], layers: int, left_out: frozenset[int] = frozenset()) -> Tensor:
+        """Logits `[n, V]` behind each of a text's tokens, through its first `layers` layers without the attention of those `left_out`; the first
+        slot's sequence is void.
 
         Raises ValueError when the ids do not fit into `context`.
         """

@@ -9,7 +9,7 @@ from torch import Tensor
 from runners.engine.attention import fold, with_folded
 from runners.engine.draft import Batch, Draft, Resume, Watch
 from runners.engine.experts import open_routers
-from runners.engine.families import FAMILIES, FULL, SLIDING, check_family
+from runners.engine.families import FAMILIES, FULL, SLIDING, UnsupportedModel, check_family
 from runners.engine.inside import Inside, watched
 from runners.engine.routed import Routed
 from runners.engine.sliced import Sliced
@@ -32,6 +32,8 @@ class TransformersTarget(Inside, Sliced, Routed):
         config = model.config
         check_family(config.to_dict())
         family = FAMILIES[config.model_type]
+        if family.state is not None:
+            raise UnsupportedModel(f"{config.model_type} keeps a recurrent state, which a slot cache alone does not hold")
         self.model = model
         self.ours = with_folded(model)
         self.stack = self.ours.model

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 
 from app.domain.spec import ModelSource
+from runners.engine.families import FAMILIES, LINEAR
 from runners.models.allowlist import Allowlist, ModelRefused
 from runners.models.gguf import convert
 from runners.models.hub import NoSuchModel, download
@@ -112,10 +113,18 @@ def context_of(located: Located) -> int:
 
 
 def cache_entry_bytes(located: Located, dtype: torch.dtype) -> int:
-    """Bytes of keys and values of one position over all layers."""
+    """Bytes of keys and values of one position over all layers that have any."""
     config = config_of(located)
+    layers = config["num_hidden_layers"] - (config.get("layer_types") or []).count(LINEAR)
     heads, dim = config["num_attention_heads"], config.get("head_dim") or config["hidden_size"] // config["num_attention_heads"]
-    return int(2 * config["num_hidden_layers"] * config.get("num_key_value_heads", heads) * dim * dtype.itemsize)
+    return int(2 * layers * config.get("num_key_value_heads", heads) * dim * dtype.itemsize)
+
+
+def state_bytes(located: Located) -> int:
+    """Bytes that the recurrent states of one slot take at most: its own, those of a draft, and those that a forward left, in float32."""
+    config = config_of(located)
+    family = FAMILIES.get(str(config["model_type"]))
+    return 0 if family is None or family.state is None else 3 * 4 * family.state(config)
 
 
 def weights_bytes(located: Located) -> int:

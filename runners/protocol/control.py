@@ -10,7 +10,7 @@ from runners.engine.dice import key_of
 from runners.engine.law import Law
 from runners.engine.sequence import Request, Sequence
 from runners.engine.stops import StopRules
-from runners.engine.transformers_target import TransformersTarget
+from runners.engine.targets import ModelTarget
 
 
 class _Watch(StoppingCriteria):
@@ -32,7 +32,7 @@ class Control:
     """One request at a time, over the library's own cache and by its own draws, from the same law as the other arms'. It has no cancel: a request
     ends by the stop rule."""
 
-    def __init__(self, target: TransformersTarget, rules: StopRules, clock: Clock, law: Law | None = None) -> None:
+    def __init__(self, target: ModelTarget, rules: StopRules, clock: Clock, law: Law | None = None) -> None:
         self.model, self.rules, self.clock, self.device = target.model, rules, clock, target.device
         # A checkpoint's own settings (a repetition penalty, a top-k) would make another law than the one asked for.
         self.model.generation_config = GenerationConfig()  # type: ignore[no-untyped-call]

@@ -15,10 +15,11 @@ from app.domain.spec import GENERATIONS, RunSpec
 from app.domain.suite import Selection
 from app.domain.tokenizer import TokenizerIdentity
 from runners.engine.compiler import missing
+from runners.engine.families import is_recurrent
 from runners.engine.sequence import Request
 from runners.environment import half_type
 from runners.models.allowlist import tokenizer_names
-from runners.models.load import Located, cache_entry_bytes, context_of, weights_bytes
+from runners.models.load import Located, cache_entry_bytes, config_of, context_of, state_bytes, weights_bytes
 from runners.parts import Chosen
 from runners.protocol.second_model import Second
 from runners.protocol.unmeasurable import Unmeasurable
@@ -40,6 +41,11 @@ def check_compiler(spec: RunSpec, device: torch.device) -> None:
     lacking = missing(device) if spec.compile else None
     if lacking is not None:
         raise Unmeasurable("no_compiler", f"The run asks for compiled forwards, and this machine lacks {lacking}. Install it, or leave compile out.")
+
+
+def check_recurrence(spec: RunSpec, located: Located) -> None:
+    if spec.compile and is_recurrent(config_of(located)):
+        raise Unmeasurable("compiled_recurrence", "Forwards of a model with a recurrent state are not compiled; leave compile out.")
 
 
 def check_tokenizer(spec: RunSpec, identity: TokenizerIdentity) -> None:
@@ -102,10 +108,11 @@ def context_needed(spec: RunSpec, requests: Many[Request], longest_draft: int, l
 
 def memory_needed(located: Located, dtype: torch.dtype, slots: int, context: int, *, loaded: bool, packed: int = 0) -> float:
     """Bytes of the weights as they lie on disk and once more in the wanted type, unless they are `loaded`, and of keys and values of every slot; and
-    of the weights in the wanted type `packed` times more, once for each shape that they are compiled for."""
+    of the weights in the wanted type `packed` times more, once for each shape that they are compiled for. A recurrent state is as large for any
+    context."""
     weights = 0 if loaded else weights_bytes(located)
     copies = packed * weights_bytes(located) * dtype.itemsize / 4
-    return weights * (1 + 1.5 * dtype.itemsize / 4) + copies + slots * context * cache_entry_bytes(located, dtype)
+    return weights * (1 + 1.5 * dtype.itemsize / 4) + copies + slots * (context * cache_entry_bytes(located, dtype) + state_bytes(located))
 
 
 def check_memory(needed: float) -> None:

@@ -9,8 +9,9 @@ import torch
 from app.domain.spec import RunSpec
 from app.domain.tokenizer import TokenizerIdentity
 from runners.engine.companion import Companion
-from runners.engine.families import check_family
+from runners.engine.families import check_family, is_recurrent
 from runners.engine.sequence import Request
+from runners.engine.targets import ModelTarget
 from runners.engine.transformers_target import MARGIN, TransformersTarget
 from runners.engine.translation import Translation
 from runners.models.allowlist import Allowlist
@@ -51,6 +52,10 @@ def second_of(
         )
     located = locate_model(asked, *where)
     check_family(config_of(located))
+    if is_recurrent(config_of(located)):
+        raise Unmeasurable(
+            "recurrent_drafter", "The drafter's model keeps a recurrent state, which is taken back for targets alone; choose a model without one."
+        )
     tokenizer = load_tokenizer(located)
     identity = identify(tokenizer, located.name)
     translates = identity.fingerprint != target.fingerprint
@@ -70,7 +75,7 @@ def second_of(
     return Second(located, tokenizer, identity, needed, translates)
 
 
-def companion_of(second: Second, target: TransformersTarget, tokenizer: Any, dtype: torch.dtype, shelf: Shelf, columns: int = 0) -> Companion:
+def companion_of(second: Second, target: ModelTarget, tokenizer: Any, dtype: torch.dtype, shelf: Shelf, columns: int = 0) -> Companion:
     """The model, loaded beside the target in the same type. A round writes at most `columns` entries behind a text."""
     model = shelf.model(second.located, dtype, target.device).model
     own = TransformersTarget(model, slots=target.slots, context=second.context, eos=frozenset(), margin=max(MARGIN, columns))

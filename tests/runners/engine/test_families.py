@@ -1,5 +1,6 @@
 """Which models are refused, by what their configuration says, and whether the sentence says why."""
 
+import json
 from typing import Any
 
 import pytest
@@ -16,7 +17,7 @@ REFUSED = {
     "MixtralConfig": "experts",
     "DeepseekV3Config": "experts",
     "MambaConfig": "recurrent state",
-    "FalconH1Config": "recurrent state",
+    "BambaConfig": "recurrent state",
     "Qwen3NextConfig": "recurrent state",
     "Qwen2VLConfig": "images or sound",
 }
@@ -35,7 +36,13 @@ def test_a_model_that_cannot_run_is_told_why_and_what_can(name: str, reason: str
     assert all(family in str(refusal.value) for family in FAMILIES)
 
 
-@pytest.mark.parametrize("name", ["LlamaConfig", "MistralConfig", "Qwen2Config", "Qwen3Config", "Gemma3TextConfig", "Qwen3MoeConfig", "OlmoeConfig"])
+RUN = [
+    "LlamaConfig", "MistralConfig", "Qwen2Config", "Qwen3Config", "Gemma3TextConfig", "Qwen3MoeConfig", "OlmoeConfig", "FalconH1Config",
+    "Qwen3_5TextConfig",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", RUN)
 def test_families_of_the_table_pass(name: str) -> None:
     check_family(configuration(name))
 
@@ -51,8 +58,16 @@ def test_a_known_family_may_come_in_a_variant_that_cannot_run() -> None:
         check_family({"model_type": "llama", "quantization_config": {"quant_method": "gptq"}})
     with pytest.raises(UnsupportedModel, match="recurrent"):
         check_family({"model_type": "llama", "layer_types": ["linear_attention", "full_attention"]})
+    with pytest.raises(UnsupportedModel, match="limits its time steps"):
+        check_family(configuration("FalconH1Config", time_step_limit=(0.0, 0.1)))
 
 
 def test_a_configuration_without_a_family_is_refused() -> None:
     with pytest.raises(UnsupportedModel, match="model_type"):
         check_family({})
+
+
+def test_a_folder_s_own_infinity_is_no_limit(tmp_path: Any) -> None:
+    """Catches a hybrid that is refused for how its folder spells that its time steps are free."""
+    transformers.FalconH1Config().save_pretrained(tmp_path)
+    check_family(json.loads((tmp_path / "config.json").read_text()))

@@ -21,6 +21,7 @@ from runners.protocol.second_model import ROOM, Second, companion_of, second_of
 from runners.protocol.unmeasurable import Unmeasurable
 from runners.workloads.tokenizers import identify
 from tests.cutters import byte_level, sentence_piece
+from tests.hybrids import hybrid_model
 from tests.models import SIZES, spec
 
 TEXTS = ["The steelyard reads the truth.", "Безмен показывает правду."]
@@ -38,6 +39,7 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
         size = {"vocab_size": len(CUTTERS[cutter]), "num_hidden_layers": layers, "max_position_embeddings": 128}
         LlamaForCausalLM(LlamaConfig(**SIZES | size)).save_pretrained(root / name)
         CUTTERS[cutter].save_pretrained(root / name)
+    hybrid_model("falcon_h1").save_pretrained(root / "hybrid")
     return root
 
 
@@ -85,11 +87,14 @@ def test_another_tokenizer_is_refused_with_both_fingerprints(look: Look) -> None
 
 
 def test_what_cannot_be_drafted_with_is_refused(look: Look, models: Path) -> None:
-    """Catches a model outside the allowlist, a context that is too short and a compiled run that would draft eager without a word."""
+    """Catches a model outside the allowlist, a context that is too short, states that nobody
+    would take back, and a compiled run that would draft eager without a word."""
     with pytest.raises(ModelRefused):
         look("small", roots=(models / "elsewhere",))
     with pytest.raises(Unmeasurable, match="the drafter's model allows 128"):
         look("small", context=200)
+    with pytest.raises(Unmeasurable, match="recurrent state, which is taken back for targets alone"):
+        look("hybrid")
     with pytest.raises(Unmeasurable, match="leave compile out"):
         look("small", compile=True)
     with pytest.raises(UnknownPart, match="SmolLM2"):
