@@ -23,6 +23,7 @@ Unit = Literal[
     "bytes",
     "count",
     "layer_passes",
+    "experts",
     "characters",
 ]
 LEVEL = 0.95

@@ -33,7 +33,9 @@ def digest_of(ids: Sequence[int]) -> str:
 class RequestFact(Value):
     """One request in one arm of one trial. `prompt_tokens` are those of the prompt's text alone, as its characters and words are; `input_tokens` are
     all that went in, chat template included. Per-round lists have one entry a verification step that carried a draft (R of them); `round_step` says
-    which entry of the lists by step each of them is, None where the engine does not tell: a round that kept nothing looks like an undrafted step."""
+    which entry of the lists by step each of them is, None where the engine does not tell: a round that kept nothing looks like an undrafted step.
+    Of the rounds of a model with experts, summed over them and their layers: `experts_read`, the different experts that a verification sent the
+    request's tokens to, and `experts_chosen`, how often it sent one to one; None where nobody counted them."""
 
     kind: Literal["request"] = "request"
     arm: Arm
@@ -78,6 +80,8 @@ class RequestFact(Value):
     draft_layer_passes: Count | None = None
     verify_layer_passes: Count | None = None
     prefill_layer_passes: Count | None = None
+    experts_read: Count | None = None
+    experts_chosen: Count | None = None
 
     output_ids: Annotated[tuple[Count, ...], Field(max_length=8192)] | None = None
     output_digest: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
@@ -148,6 +152,8 @@ class RequestFact(Value):
             wrong.append("the digest is not that of the output ids")
         if self.step_end and (abs(self.step_end[0] - self.first_at) > TOLERANCE or abs(self.step_end[-1] - self.last_at) > TOLERANCE):
             wrong.append("the first and last deliveries are not the first and last steps")
+        if (self.experts_read is None) != (self.experts_chosen is None) or (self.experts_read or 0) > (self.experts_chosen or 0):
+            wrong.append("more experts were read than chosen, or one count of them lacks the other")
         if self.planned_at is not None and self.sent_at < self.planned_at:
             wrong.append("it was sent before its planned arrival")
         if not self.sent_at <= self.first_at <= self.last_at or any(after < before for before, after in pairwise(self.step_end)):

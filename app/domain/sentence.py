@@ -7,7 +7,7 @@ from pydantic import Field, field_validator
 from app.domain.value import Value
 
 Kind = Literal[
-    "ratio", "share", "share_of_nodes", "points", "count", "seconds", "number", "bytes", "tokens", "characters", "layer_passes",
+    "ratio", "share", "share_of_nodes", "points", "count", "seconds", "number", "bytes", "tokens", "characters", "layer_passes", "experts",
     "tokens_per_second", "characters_per_second", "words_per_second", "per_second", "requests_per_second", "asked_rate",
 ]  # fmt: skip
 

@@ -24,7 +24,7 @@ WHOLES = ("trial", "order", "seed")
 NUMBERS = (
     "prompt_tokens", "input_tokens", "prompt_characters", "prompt_words", "drafted", "verified", "accepted", "rounds", "undrafted", "prefill_tokens",
     "emitted", "discarded_bonus", "longest_draft", "planned_at", "sent_at", "first_at", "last_at", "draft_layer_passes", "verify_layer_passes",
-    "prefill_layer_passes", "output_characters", "output_words",
+    "prefill_layer_passes", "experts_read", "experts_chosen", "output_characters", "output_words",
 )  # fmt: skip
 LISTS = ("round_drafted", "round_verified", "round_depth", "round_slots", "round_step", "step_end", "step_tokens")
 

@@ -26,7 +26,8 @@ pd.set_option("mode.string_storage", "python")
 
 # Of an open load: arrival and end on the trial's clock, and the wait between arrival and slot.
 ARRIVALS = ("planned_at", "queueing", "last_at")
-NUMBERS = (*COUNTS, *TEXT, *PASSES, *TIMES, *ARRIVALS, "text_tokens")
+EXPERTS = ("experts_read", "experts_chosen")
+NUMBERS = (*COUNTS, *TEXT, *PASSES, *EXPERTS, *TIMES, *ARRIVALS, "text_tokens")
 # What is made of several columns of a fact.
 MADE = (*TIMES, "queueing", "text_tokens")
 

@@ -62,6 +62,7 @@ STYLES: dict[str, Style] = {
     "tokens": Style(most=3, suffix=_unit("tok", "ток.")),
     "characters": Style(most=3, suffix=_unit("char", "симв.")),
     "layer_passes": Style(most=2, suffix=_unit("passes", "прох.")),
+    "experts": Style(most=2, suffix=_unit("experts", "эксп.")),
     "count": Style(exact=True, most=0),
     "tokens_per_second": Style(most=2, suffix=_unit("tok/s", "токен/с")),
     "characters_per_second": Style(most=2, suffix=_unit("char/s", "симв./с")),

@@ -28,6 +28,8 @@ NAMES: dict[str, str] = {
     "acceptance_by_context": mark("Acceptance by context length"),
     "draft_coverage": mark("Steps that carried a draft"),
     "layer_passes_per_token": mark("Layer passes per token"),
+    "experts_per_verify": mark("Experts read by a verification"),
+    "expert_reuse": mark("Experts shared within a verification"),
     "speedup_end_to_end": mark("Speed-up end to end"),
     "speedup_decode": mark("Speed-up of decoding"),
     "speedup_throughput": mark("Speed-up of throughput"),

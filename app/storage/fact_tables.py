@@ -97,6 +97,7 @@ requests = Table(
     *(Column(name, Double, nullable=False) for name in ("sent_at", "first_at", "last_at")),
     columns.text("finish"),
     *(Column(name, Integer) for name in ("draft_layer_passes", "verify_layer_passes", "prefill_layer_passes")),
+    *(Column(name, Integer) for name in ("experts_read", "experts_chosen")),
     Column("output_ids", ARRAY(Integer)),
     columns.text("output_digest"),
     Column("output_text", Text),

@@ -106,7 +106,9 @@ class Sequence:
             "last_at": self.step_end[-1],
             "finish": self.finish,
             "draft_layer_passes": None if self.passes.foreign else self.passes.drafted,
-            "verify_layer_passes": self.passes.verified,
+            "verify_layer_passes": self.passes.verify,
             "prefill_layer_passes": self.passes.prefill,
+            "experts_read": self.passes.experts_read,
+            "experts_chosen": self.passes.experts_chosen,
             "output_ids": tuple(self.output),
         }

@@ -23,7 +23,8 @@ _BETTER = {"higher": mark("higher is better"), "lower": mark("lower is better")}
 _UNITS = {
     "share": mark("share"), "points": mark("percentage points"), "ratio": mark("ratio"), "tokens": mark("tokens"), "seconds": mark("seconds"),
     "tokens_per_second": mark("tokens per second"), "characters_per_second": mark("characters per second"),
-    "words_per_second": mark("words per second"), "count": mark("count"), "layer_passes": mark("layer passes"), "characters": mark("characters"),
+    "words_per_second": mark("words per second"), "count": mark("count"), "layer_passes": mark("layer passes"), "experts": mark("experts"),
+    "characters": mark("characters"),
     "requests_per_second": mark("requests per second"), "bytes": mark("bytes"),
 }  # fmt: skip
 

@@ -34,6 +34,8 @@ BY_HAND = {
     "finish": "eos",
     "draft_layer_passes": 100,
     "verify_layer_passes": 420,
+    "experts_read": 90,
+    "experts_chosen": 120,
     "output_characters": 45,
     "output_words": 6,
     "prompt_tokens": 20,
@@ -80,6 +82,8 @@ def hand(**over: object) -> list[RequestFact]:
         ("acceptance_given_previous[3]", 1 / 1),
         ("draft_coverage", 3 / 4),
         ("layer_passes_per_token", 520 / 9),
+        ("experts_per_verify", 90 / 3),
+        ("expert_reuse", 30 / 120),
         ("speedup_end_to_end", 4.2 / 2.0),
         ("speedup_decode", 3.6 / 1.5),
         ("throughput[plain,tokens]", 10 / 4.2),
@@ -258,7 +262,7 @@ def test_the_catalogue_is_in_order_and_complete() -> None:
         "speedup_end_to_end", "speedup_decode", "speedup_throughput", "throughput", "time_per_output_token", "delivery_gap", "ttft",
         "acceptance_by_position", "acceptance_by_context", "window_speedup",
         "request_latency", "fertility", "chars_per_round", "control_ratio", "draft_cost", "verify_cost", "predicted_speedup", "break_even_acceptance",
-        "memory_overhead", "queueing", "max_stable_rate", "latency_ratio",
+        "memory_overhead", "queueing", "max_stable_rate", "latency_ratio", "experts_per_verify", "expert_reuse",
     } == set(METRICS)  # fmt: skip
 
 
