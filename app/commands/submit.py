@@ -12,16 +12,15 @@ from app.commands.client import Client
 from app.commands.output import AsJson, AsMarkdown, Junit, Locale, Tongue
 from app.commands.settings import read, shown, usage
 from app.commands.wait import wait
-from app.domain.spec import Name
+from app.domain.spec import NAMED_IN, Name
 
-SOURCES = {"hub": "repository", "path": "path", "package": "package"}
 NAME: TypeAdapter[str] = TypeAdapter(Name)
 Pairs = list[str]
 
 
 def submit(
     spec: Annotated[str | None, typer.Argument(help="The whole spec as JSON, @file, or - for standard input; options override it.")] = None,
-    model: Annotated[str | None, typer.Option(help="SOURCE:NAME, where SOURCE is hub, path or package.")] = None,
+    model: Annotated[str | None, typer.Option(help="SOURCE:NAME, where SOURCE is hub, path, package or zoo.")] = None,
     file: Annotated[str | None, typer.Option(help="File within the model.")] = None,
     revision: Annotated[str | None, typer.Option()] = None,
     dtype: Annotated[str | None, typer.Option(help="auto, float32, bfloat16 or float16.")] = None,
@@ -34,7 +33,7 @@ def submit(
     verifier: Annotated[str | None, typer.Option()] = None,
     verifier_param: Annotated[Pairs, typer.Option(help="NAME=VALUE; may be repeated.")] = [],  # noqa: B006
     language: Annotated[str | None, typer.Option(help="Language of the prompts, such as ru or en. No default.")] = None,
-    tokenizer: Annotated[str | None, typer.Option(help="Repository, package:NAME or fingerprint of the tokenizer. No default.")] = None,
+    tokenizer: Annotated[str | None, typer.Option(help="Repository, package:NAME, zoo:NAME or fingerprint of the tokenizer. No default.")] = None,
     suite: Annotated[str | None, typer.Option()] = None,
     profile: Annotated[Pairs, typer.Option(help="May be repeated; without it all but those answered in another language.")] = [],  # noqa: B006
     limit: Annotated[int | None, typer.Option(help="Prompts at most.")] = None,
@@ -68,7 +67,7 @@ def submit(
         "ignore_eos": ignore_eos, "max_new_tokens": max_new_tokens, "trials": trials, "margin": margin, "labels": _labels(label) or None,
     }  # fmt: skip
     body |= {name: value for name, value in plain.items() if value is not None}
-    _merge(body, "model", _model(model) | {"file": file, "revision": revision, "dtype": dtype})
+    _merge(body, "model", model_of(model) | {"file": file, "revision": revision, "dtype": dtype})
     _merge(body, "drafter", {"name": drafter, "params": _pairs(drafter_param) or None})
     _merge(body, "controller", {"name": controller, "params": _pairs(controller_param) or None})
     _merge(body, "verifier", {"name": verifier, "params": _pairs(verifier_param) or None})
@@ -104,13 +103,14 @@ def _spec(text: str | None) -> dict[str, Any]:
     return body
 
 
-def _model(text: str | None) -> dict[str, Any]:
+def model_of(text: str | None) -> dict[str, Any]:
     if text is None:
         return {}
     source, _, name = text.partition(":")
-    if source not in SOURCES or not name:
-        raise usage(f"a model is SOURCE:NAME with a source of {', '.join(SOURCES)}; this was {shown(text)}")
-    return {"source": source, SOURCES[source]: name}
+    field = {str(each): named_in for each, named_in in NAMED_IN.items()}.get(source)
+    if field is None or not name:
+        raise usage(f"a model is SOURCE:NAME with a source of {', '.join(NAMED_IN)}; this was {shown(text)}")
+    return {"source": source, field: name}
 
 
 def _pair(text: str) -> tuple[str, str]:

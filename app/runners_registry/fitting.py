@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from app.domain.catalogue import HandedSuite, Offer, OfferedModel, OfferedSuite, Part
 from app.domain.defaults import with_defaults
 from app.domain.language import base_of
-from app.domain.spec import Choice, ModelSource, RunSpec
+from app.domain.spec import NAMED_IN, Choice, ModelSource, RunSpec
 from app.errors import did_you_mean, pointer
 from app.runners_registry.parameters import faults
 
@@ -70,8 +70,7 @@ def _model(model: ModelSource, offers: Sequence[Offer]) -> Iterator[Field]:
     offered = [item for offer in offers for item in offer.models]
     named = [item for item in offered if item.source == model.source and item.name == model.title]
     if not named:
-        field = {"hub": "repository", "path": "path", "package": "package"}[model.source]
-        yield _field(did_you_mean("model", model.title, (item.name for item in offered)), "model", field)
+        yield _field(did_you_mean("model", model.title, (item.name for item in offered)), "model", NAMED_IN[model.source])
         return
     if all(item.revision not in (None, model.revision) for item in named):
         revisions = sorted({str(item.revision) for item in named})
