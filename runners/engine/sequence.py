@@ -106,7 +106,7 @@ class Sequence:
             "last_at": self.step_end[-1],
             "finish": self.finish,
             "draft_layer_passes": None if self.passes.foreign else self.passes.drafted,
-            "verify_layer_passes": self.passes.verify,
+            "verify_layer_passes": self.passes.verified,
             "prefill_layer_passes": self.passes.prefill,
             "experts_read": self.passes.experts_read,
             "experts_chosen": self.passes.experts_chosen,
