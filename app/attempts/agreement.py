@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from app.domain.catalogue import Offer
+from app.domain.drafting import asked_model, longest_draft
 from app.domain.facts import PreflightFact, RequestFact
 from app.domain.spec import RunSpec
 from app.domain.tokenizer import fingerprint_said
@@ -28,6 +29,9 @@ def _of_target(fact: PreflightFact, spec: RunSpec) -> Iterator[Wrong]:
     if spec.model.dtype not in ("auto", fact.dtype):
         yield "dtype", f"the run asks for {spec.model.dtype}, this is {fact.dtype}"
     yield from _of_the_drafter(fact, spec)
+    if (spec.chat_template == "none") != (fact.chat_template_digest is None):
+        told = "none" if fact.chat_template_digest is None else "one"
+        yield "chat_template_digest", f"the run asks for the chat template {spec.chat_template}, and this tells of {told}"
     if spec.compile and fact.compiled is None:
         yield "compiled", "the run asks for compiled forwards, and this tells of none"
     if fact.compiled is not None and not spec.compile:
@@ -74,14 +78,17 @@ def strays(fact: RequestFact, spec: RunSpec) -> Iterator[Wrong]:
         yield "emitted", f"the run asks for at most {spec.max_new_tokens} tokens, these are {fact.emitted}"
     if fact.finish == "length" and fact.emitted != spec.max_new_tokens:
         yield "finish", f"an answer of {fact.emitted} tokens did not end at the {spec.max_new_tokens} that the run asks for"
+    most = longest_draft(spec)
+    if fact.arm == "speculative" and most is not None and fact.longest_draft > most:
+        yield "longest_draft", f"the run asks for drafts of at most {most} tokens, these may have {fact.longest_draft}"
     if fact.arm != "speculative" and fact.rounds:
         yield "rounds", f"the arm {fact.arm} decodes without drafts, and this tells of {fact.rounds} rounds"
 
 
 def _of_the_drafter(fact: PreflightFact, spec: RunSpec) -> Iterator[Wrong]:
     """A drafter that is asked for by the name of a model (SOURCE:NAME) must have run with that one. A folder has no name of its own."""
-    asked = spec.drafter.params.get("model")
-    if not isinstance(asked, str):
+    asked = asked_model(spec.drafter)
+    if asked is None:
         return
     source, _, name = asked.partition(":")
     wanted = {"package": asked, "zoo": asked, "hub": name.partition("@")[0]}.get(source)

@@ -1,7 +1,8 @@
 """What a run must have before it may be called a success; a report over less, or over something else, would look like a report."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from app.domain.bounds import Arm
 from app.domain.facts import PreflightFact
@@ -17,11 +18,18 @@ WHOLE = ("headline", "losslessness")
 SHOWN = 6
 
 
+class Block(NamedTuple):
+    """`passes` is the most that an arm has in it."""
+
+    passes: int
+    disturbed: bool
+
+
 @dataclass(frozen=True)
 class Seen:
     """What has come of one attempt; a pass is (purpose, arm, trial), once of its requests, with their prompts, and once of its trial facts.
     `drafted` is D of the speculative headline; `always_drafts` says that its drafter drafts whatever the text; `kinds` are its prompts with their
-    profile and the language that their answers are judged by."""
+    profile and the language that their answers are judged by; `blocks` are those of the headline."""
 
     environment: bool
     preflight: PreflightFact | None
@@ -31,6 +39,7 @@ class Seen:
     drafted: int
     always_drafts: bool
     kinds: frozenset[Kind] = frozenset()
+    blocks: Mapping[int, Block] = field(default_factory=dict)
 
 
 def lacking(seen: Seen, spec: RunSpec, asked: Sequence[Prompt] | None = None) -> list[str]:
@@ -39,7 +48,8 @@ def lacking(seen: Seen, spec: RunSpec, asked: Sequence[Prompt] | None = None) ->
     found = [name for name, there in once.items() if not there]
     passes = list(_passes(seen, spec))
     untold = [f"the trial fact of {purpose} {arm} {trial}" for purpose, arm, trial in sorted(seen.requests.keys() - seen.trials)]
-    found += passes + list(_asked(seen, asked or ())) + _some(list(_prompts(seen)), "more passes") + _some(untold, "trial facts more")
+    found += [*passes, *_beyond(seen, spec), *_asked(seen, asked or ())]
+    found += _some(list(_prompts(seen)), "more passes") + _some(untold, "trial facts more")
     if seen.always_drafts and not passes and seen.drafted == 0:
         found.append("a draft: speculation was not active")
     return found
@@ -57,6 +67,22 @@ def _passes(seen: Seen, spec: RunSpec) -> Iterator[str]:
                 yield f"{purpose} requests of the {arm} arm"
             elif there < least:
                 yield f"{least} {purpose} passes of the {arm} arm ({there} are here)"
+
+
+def _beyond(seen: Seen, spec: RunSpec) -> Iterator[str]:
+    """Trials added after looking make a new run (definitions § 4): a block is repeated once, and only where it was disturbed."""
+    quiet = sum(not block.disturbed for block in seen.blocks.values())
+    if quiet > spec.trials:
+        yield f"the {spec.trials} blocks of trials that the run asks for alone ({quiet} undisturbed ones are here)"
+    if len(seen.blocks) > 2 * spec.trials:
+        yield f"blocks of trials that are repeated once at most ({len(seen.blocks)} are here for {spec.trials})"
+    most = max((block.passes for block in seen.blocks.values()), default=0)
+    if most > PASSES:
+        yield f"blocks of {PASSES} passes of each arm alone ({most} are here in one)"
+    for arm in ARMS:
+        again = sum(("losslessness", arm) == key[:2] for key in seen.requests)
+        if again > 1:
+            yield f"one losslessness pass of the {arm} arm alone ({again} are here)"
 
 
 def _asked(seen: Seen, asked: Sequence[Prompt]) -> Iterator[str]:

@@ -9,7 +9,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from app.attempts.completeness import WHOLE, Kind, Pass, Seen
+from app.attempts.completeness import WHOLE, Block, Kind, Pass, Seen
 from app.domain.facts import AnyFact, EnvironmentFact, PreflightFact, ProgressFact, RequestFact, TrialFact, WarmupFact
 from app.domain.observations import CostFact, DivergenceFact
 from app.domain.spec import RunSpec
@@ -156,7 +156,16 @@ async def seen(connection: AsyncConnection, attempt: int, *, always_drafts: bool
         drafted=await _drafted(connection, attempt),
         always_drafts=always_drafts,
         kinds=await _kinds(connection, attempt),
+        blocks=await _blocks(connection, attempt),
     )
+
+
+async def _blocks(connection: AsyncConnection, attempt: int) -> dict[int, Block]:
+    own = (trials.c.attempt_id == attempt, trials.c.purpose == "headline")
+    columns = (trials.c.block, func.count().label("passes"), func.bool_or(trials.c.contended).label("disturbed"))
+    by_arm = select(*columns).where(*own).group_by(trials.c.block, trials.c.arm).subquery()
+    rows = await connection.execute(select(by_arm.c.block, func.max(by_arm.c.passes), func.bool_or(by_arm.c.disturbed)).group_by(by_arm.c.block))
+    return {row[0]: Block(row[1], row[2]) for row in rows}
 
 
 async def _prompts_by_pass(connection: AsyncConnection, attempt: int) -> dict[Pass, frozenset[str]]:

@@ -2,13 +2,22 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import ClassVar, Self
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, model_validator
+
+from app.domain.drafting import crossed
 
 
 class Params(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        wrong = crossed(dict(self))
+        if wrong is not None:
+            raise ValueError(wrong)
+        return self
 
 
 class Controller(ABC):

@@ -1,8 +1,8 @@
 """The schedule `heuristic` of transformers' assisted generation: two tokens more after a draft that was kept whole, one less after any other."""
 
-from typing import Annotated, Self
+from typing import Annotated
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from runners.controllers.base import Controller, Params
 
@@ -14,12 +14,6 @@ class HfHeuristicParams(Params):
         bool,
         Field(title="Start anew with every request", description="otherwise the length of one request carries over to the next, as in transformers"),
     ] = False
-
-    @model_validator(mode="after")
-    def _ordered(self) -> Self:
-        if self.length > self.longest:
-            raise ValueError("length may not exceed longest")
-        return self
 
 
 class HfHeuristic(Controller):

@@ -1,9 +1,9 @@
 """One token more or less by the acceptance of the last rounds."""
 
 from collections import deque
-from typing import Annotated, Self
+from typing import Annotated
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from runners.controllers.base import Controller, Params
 
@@ -14,14 +14,6 @@ class WindowParams(Params):
     rounds: Annotated[int, Field(ge=1, le=64, title="Rounds looked back on")] = 8
     low: Annotated[float, Field(ge=0, le=1, title="Shorten below", description="mean share of drafts kept")] = 0.5
     high: Annotated[float, Field(ge=0, le=1, title="Lengthen above", description="mean share of drafts kept")] = 0.8
-
-    @model_validator(mode="after")
-    def _ordered(self) -> Self:
-        if self.low > self.high:
-            raise ValueError("low may not exceed high")
-        if self.length > self.longest:
-            raise ValueError("length may not exceed longest")
-        return self
 
 
 class Window(Controller):

@@ -2,11 +2,12 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, model_validator
 from torch import Tensor
 
+from app.domain.drafting import crossed
 from app.domain.spec import ModelSource
 from runners.engine.companion import Companion
 from runners.engine.dice import Chance
@@ -21,6 +22,13 @@ More = Callable[[int, float], bool]
 
 class Params(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        wrong = crossed(dict(self))
+        if wrong is not None:
+            raise ValueError(wrong)
+        return self
 
 
 class UnfitDrafter(ValueError):

@@ -1,9 +1,9 @@
 """Drafts by looking up the last n-gram earlier in the same text (prompt lookup)."""
 
 from collections.abc import Sequence
-from typing import Annotated, Self
+from typing import Annotated
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from runners.drafters.base import Drafter, More, Params
 from runners.engine.dice import Chance
@@ -14,12 +14,6 @@ from runners.engine.target import Target
 class NgramParams(Params):
     shortest: Annotated[int, Field(ge=1, le=16, title="Shortest n-gram", description="tokens that must match at least")] = 1
     longest: Annotated[int, Field(ge=1, le=16, title="Longest n-gram", description="tried first")] = 3
-
-    @model_validator(mode="after")
-    def _ordered(self) -> Self:
-        if self.shortest > self.longest:
-            raise ValueError("shortest may not exceed longest")
-        return self
 
 
 class Ngram(Drafter):

@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field, ValidationError, model_validator
 from torch import Tensor
 
 from app.discovery import subclasses_of
+from app.domain.drafting import most_nodes, settings
 from app.domain.spec import ModelSource
 from runners.drafters.base import Drafter, More, Params
 from runners.engine.companion import Companion
@@ -50,12 +51,7 @@ class TreeTopkParams(Params):
 
     def inner(self) -> Any:
         """The drafter's own parameters. Raises ValueError where it does not take them."""
-        given: dict[str, str] = {}
-        for part in filter(None, map(str.strip, self.settings.split(","))):
-            name, equals, value = map(str.strip, part.partition("="))
-            if not equals or not name or name in given:
-                raise ValueError(f'settings are name=value with commas between them, each name once; "{part}" is not')
-            given[name] = value
+        given = settings(self.settings)
         try:
             return self.drafter().Params.model_validate(given)
         except ValidationError as error:
@@ -95,8 +91,7 @@ class TreeTopk(Drafter):
         return self.base.forced()
 
     def most(self, longest: int) -> int:
-        width = self.params.width
-        return min(self.params.nodes, width + (longest - 1) * width**2) if longest > 0 else 0
+        return most_nodes(self.params.nodes, self.params.width, longest)
 
     @classmethod
     def columns(cls, params: BaseModel, longest: int) -> int:

@@ -75,24 +75,27 @@ class Trials(ABC):
         return [replace(request, seed=request.seed + number) for request in self.ready.requests]
 
     def headline(self) -> Iterator[Told]:
-        """`trials` blocks. A block that others disturbed is repeated once, under a number of its own; what was disturbed stays in the facts
-        and is not timed."""
-        blocks = deque((block, True) for block in range(self.ready.spec.trials))
+        """`trials` blocks. A block that others disturbed is repeated once, under a number of its own, and told to the runs that it was disturbed
+        for: none has more undisturbed blocks than it asked for. What was disturbed stays in the facts and is not timed."""
+        blocks = deque[tuple[int, frozenset[int] | None]]((block, None) for block in range(self.ready.spec.trials))
         planned = len(blocks)
         while blocks:
-            block, may_repeat = blocks.popleft()
-            disturbed, seen = yield from self._watched(self._block(block, planned))
-            if disturbed and may_repeat:
-                blocks.appendleft((planned, False))
+            block, readers = blocks.popleft()
+            disturbed, seen = yield from self._watched(self._block(block, planned), readers)
+            if disturbed and readers is None:
+                blocks.appendleft((planned, frozenset(disturbed)))
                 planned += 1
-            self._foresee({} if disturbed else seen, len(blocks))
+            self._foresee({run: facts for run, facts in seen.items() if run not in disturbed}, len(blocks))
 
     @staticmethod
-    def _watched(told: Iterator[Told]) -> Generator[Told, None, tuple[bool, dict[int, list[AnyFact]]]]:
-        """Passes facts on; returns whether a trial among them was contended, and the facts by run."""
-        disturbed, seen = False, dict[int, list[AnyFact]]()
+    def _watched(told: Iterator[Told], readers: frozenset[int] | None) -> Generator[Told, None, tuple[set[int], dict[int, list[AnyFact]]]]:
+        """Passes facts on to `readers`, None for all; returns the runs of which a trial was contended, and the facts by run."""
+        disturbed, seen = set[int](), dict[int, list[AnyFact]]()
         for run, fact in told:
-            disturbed |= isinstance(fact, TrialFact) and fact.contended
+            if readers is not None and run not in readers:
+                continue
+            if isinstance(fact, TrialFact) and fact.contended:
+                disturbed.add(run)
             seen.setdefault(run, []).append(fact)
             yield run, fact
         return disturbed, seen

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from app.domain.drafting import longest_draft
 from runners.controllers.base import Controller
 from runners.engine.draft import Batch
 from runners.engine.stops import StopRules
@@ -158,3 +159,9 @@ def test_a_drafter_asks_exactly_where_it_says_so(drafter: str) -> None:
     draft = loop.drafter.propose(Batch((0,), (list(requests[0].ids),)), [4], more)
     assert draft.lengths[0] > 0
     assert bool(asked) == drafters()[drafter].knows_confidence
+
+
+def test_the_service_knows_how_far_it_reaches(made: Controller) -> None:
+    """Catches a controller whose longest draft stands under a name that the service does not read: it could not tell longer drafts from those."""
+    asked = spec(controller=made.name, **made.params.model_dump())
+    assert longest_draft(asked) == made.longest

@@ -1,5 +1,7 @@
 """What a runner found against what was asked."""
 
+import pytest
+
 from app.attempts.agreement import disagreements, strays
 from app.domain.catalogue import Part
 from tests import factories
@@ -53,3 +55,38 @@ def test_an_answer_that_ends_by_its_length_has_that_length() -> None:
     whole, cut = factories.request_fact(tokens=32), factories.request_fact(tokens=16)
     assert "finish" not in dict(strays(whole, factories.run_spec()))
     assert "finish" in dict(strays(cut, factories.run_spec()))
+
+
+@pytest.mark.parametrize(
+    ("controller", "drafter", "most"),
+    [
+        ({"name": "constant", "params": {"length": 3}}, "ngram", 3),
+        ({"name": "window", "params": {"length": 1, "longest": 3}}, "ngram", 3),
+        ({"name": "constant", "params": {"length": 2}}, {"name": "tree-topk", "params": {"of": "layerskip", "nodes": 9, "width": 2}}, 6),
+        ({"name": "constant", "params": {"length": 2}}, {"name": "tree-topk", "params": {"of": "layerskip", "nodes": 5, "width": 2}}, 5),
+    ],
+)
+def test_no_draft_is_longer_than_what_was_asked(controller: object, drafter: object, most: int) -> None:
+    """Catches figures of drafts of four under a passport that says a controller of one; of a tree its nodes count."""
+    spec = factories.run_spec(controller=controller, drafter=drafter)
+    fact = factories.request_fact(draft=2).model_copy(update={"longest_draft": most})
+    assert "longest_draft" not in dict(strays(fact, spec))
+    longer = fact.model_copy(update={"longest_draft": most + 1})
+    assert "longest_draft" in dict(strays(longer, spec))
+    assert "longest_draft" not in dict(strays(longer.model_copy(update={"arm": "plain"}), spec))
+
+
+def test_the_chat_template_is_used_where_it_was_asked_for() -> None:
+    """Catches bare prompts under a passport that says the model's own template, and the other way round."""
+    bare = factories.preflight_fact(chat_template_digest=None)
+    for asked, fact, wrong in (("none", factories.preflight_fact(), True), ("none", bare, False), ("model", bare, True)):
+        assert ("chat_template_digest" in dict(disagreements(fact, factories.run_spec(chat_template=asked), factories.offer()))) is wrong
+
+
+def test_the_model_under_a_tree_is_the_one_that_was_asked() -> None:
+    """Catches a tree over another drafter's model, or over none, since its name stands inside the settings."""
+    params = {"of": "draft-model", "settings": "model=package:llm-small, cross_tokenizer=true"}
+    spec, other = factories.run_spec(drafter={"name": "tree-topk", "params": params}), factories.preflight_fact().tokenizer
+    for told, wrong in (("package:llm-small", False), ("package:llm-other", True), (None, True)):
+        fact = factories.preflight_fact(drafter_checkpoint=told, drafter_tokenizer=other)
+        assert ("drafter_checkpoint" in dict(disagreements(fact, spec, factories.offer()))) is wrong

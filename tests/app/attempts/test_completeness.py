@@ -2,7 +2,9 @@
 
 from dataclasses import replace
 
-from app.attempts.completeness import Kind, Pass, Seen, lacking
+import pytest
+
+from app.attempts.completeness import Block, Kind, Pass, Seen, lacking
 from app.domain.prompt import Prompt
 from tests import factories
 
@@ -51,3 +53,28 @@ def test_the_librarys_own_decoding_stands_beside_one_request_at_a_time() -> None
     assert lacking(some, SPEC, ASKED) == ["the 2 prompts of pre-flight in headline control 0 (1 are here)"]
     batched = factories.run_spec(trials=1, load={"concurrency": 2})
     assert lacking(without, batched, ASKED) == []
+
+
+@pytest.mark.parametrize(
+    ("blocks", "said"),
+    [
+        ({0: Block(2, False)}, ""),
+        ({0: Block(2, True), 1: Block(2, False)}, ""),
+        ({0: Block(2, True), 1: Block(2, True)}, ""),
+        ({0: Block(2, False), 1: Block(2, False)}, "1 blocks of trials that the run asks for alone (2 undisturbed ones are here)"),
+        ({0: Block(2, True), 1: Block(2, True), 2: Block(2, False)}, "blocks of trials that are repeated once at most (3 are here for 1)"),
+        ({0: Block(12, False)}, "blocks of 2 passes of each arm alone (12 are here in one)"),
+    ],
+)
+def test_trials_added_after_looking_are_no_trials_of_this_run(blocks: dict[int, Block], said: str) -> None:
+    """Catches a run that goes on until its interval says what was wished for; a block that others disturbed is repeated once."""
+    found = lacking(replace(seen(), blocks=blocks), SPEC, ASKED)
+    assert found == [] if not said else found[0].endswith(said)
+
+
+def test_losslessness_is_looked_at_once() -> None:
+    """Catches the pass that came out equal, picked from several."""
+    whole = seen()
+    again = {("losslessness", arm, 1): frozenset({"ru-01", "ru-02"}) for arm in ("plain", "speculative")}
+    found = lacking(replace(whole, requests=dict(whole.requests) | again, trials=whole.trials | again.keys()), SPEC, ASKED)
+    assert found == [f"one losslessness pass of the {arm} arm alone (2 are here)" for arm in ("plain", "speculative")]

@@ -9,6 +9,7 @@ import torch
 from app.domain.facts import FACT, RequestFact, TrialFact
 from runners.clock import Clock
 from runners.engine.stops import StopRules
+from runners.environment import Quiet
 from runners.parts import choose
 from runners.protocol.bench import Bench, Cancelled
 from runners.protocol.closed import ClosedTrials
@@ -112,3 +113,31 @@ def test_warm_up_speaks_of_each_run_apart(concurrency: int) -> None:
     assert set(found) == set(RUNS)
     assert found[1].drafted > 0
     assert {"plain", "speculative"} <= set(found[0].fact.medians)
+
+
+class Disturbed:
+    """A watch that others disturb in one reading, the third: under load the first run's arm in the first half of the first block."""
+
+    def __init__(self) -> None:
+        self.read_so_far = 0
+
+    def __call__(self, cores: list[int]) -> "Disturbed":
+        del cores
+        return self
+
+    def read(self) -> Quiet:
+        self.read_so_far += 1
+        return Quiet(1.0, 0.0, 0.5 if self.read_so_far == 3 else 0.0, None)
+
+
+def test_a_block_is_repeated_for_those_whom_it_was_disturbed_for() -> None:
+    """Catches a run with an undisturbed block more than it asked for, since another one on the same bench was disturbed: under load each arm is
+    watched alone."""
+    trials = trials_of(3)
+    trials._watch = Disturbed()  # type: ignore[assignment]
+    told = [(run, fact) for run, fact in trials.headline() if isinstance(fact, TrialFact)]
+    for run in RUNS:
+        own = [fact for of, fact in told if of == run]
+        void = {fact.block for fact in own if fact.contended}
+        assert len({fact.block for fact in own} - void) == 2
+    assert {len({fact.block for of, fact in told if of == run}) for run in RUNS} == {2, 3}
