@@ -5,7 +5,7 @@ import sys
 
 import typer
 
-from app.commands import compare, database, demo, gate, project, runner, serve, submit, suite, table, token, toy, user, wait
+from app.commands import compare, database, demo, gate, project, runner, serve, submit, suite, table, token, toy, user, wait, zoo
 
 FAILED = 3
 commands = typer.Typer(
@@ -24,6 +24,7 @@ commands.add_typer(token.app, name="token")
 commands.add_typer(user.app, name="user")
 commands.add_typer(project.app, name="project")
 commands.add_typer(suite.app, name="suite")
+commands.add_typer(zoo.app, name="zoo")
 commands.add_typer(database.app, name="db")
 
 

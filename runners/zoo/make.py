@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from runners.zoo import text, tokenizer
+from runners.zoo.answers import judge
 from runners.zoo.architectures import architecture, build
 from runners.zoo.batches import batches
 from runners.zoo.held_out import measure
@@ -47,7 +48,7 @@ def make(name: str, recipe: Recipe, cache: Path, root: Path, told: Callable[[Sta
 def record_of(
     name: str, model: Any, words: Any, recipe: Recipe, state: State, packages: dict[str, str], pages: Sequence[Page], held_out: Sequence[Page]
 ) -> Record:
-    """What is written beside the weights; perplexities where held-out pages are given."""
+    """What is written beside the weights; perplexities and answers where held-out pages are given."""
     found = architecture(name)
     languages = sorted({page.language for page in pages})
     own = {language: [page for page in held_out if page.language == language] for language in languages}
@@ -57,5 +58,6 @@ def record_of(
         machine=f"{os.cpu_count()} cores, {platform.machine()}",
         versions={each: importlib.metadata.version(each) for each in ("torch", "transformers", "tokenizers")}, packages=packages,
         characters={each: sum(len(page.text) for page in pages if page.language == each and not page.held_out) for each in languages},
+        answers={each: judge(model, words, each) for each in languages if own[each]},
         held_out={each: measure(model, words, own[each], recipe.length, exits=found.exits) for each in languages if own[each]}, weights="",
     )  # fmt: skip

@@ -35,6 +35,18 @@ class Measured(Value):
     agreement: tuple[float, ...] = ()
 
 
+class Answers(Value):
+    """Plain greedy answers in one language, of at most `tokens` tokens: how many there are, and how many of them are empty, loop, or are written in
+    another language."""
+
+    suite: str
+    tokens: int
+    prompts: int
+    empty: int
+    looping: int
+    other_language: int
+
+
 class Record(Value):
     """The content of recipe.json. `progress` is 1 when the training ended by itself; `minutes` are of its steps and `core_minutes` what they took of
     all cores; `characters` were there to learn from; `weights` is the SHA-256 of model.safetensors."""
@@ -53,4 +65,5 @@ class Record(Value):
     packages: dict[str, str]
     characters: dict[str, int]
     held_out: dict[str, Measured]
+    answers: dict[str, Answers] = {}
     weights: str

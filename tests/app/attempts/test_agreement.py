@@ -17,6 +17,18 @@ def test_a_hub_run_is_of_the_revision_that_was_asked() -> None:
     assert "revision" not in dict(disagreements(factories.preflight_fact(target="org/a", revision="a" * 40), spec, offer))
 
 
+def test_a_model_of_the_zoo_is_the_one_that_was_asked() -> None:
+    """Catches figures of one tiny model under another's name, and a folder that is held against a name it does not have."""
+    for model, target, wrong in (
+        ({"source": "zoo", "package": "dense"}, "zoo:dense", False),
+        ({"source": "zoo", "package": "dense"}, "zoo:moe", True),
+        ({"source": "zoo", "package": "dense"}, "package:dense", True),
+        ({"source": "path", "path": "/models/dense"}, "dense", False),
+    ):
+        found = dict(disagreements(factories.preflight_fact(target=target), factories.run_spec(model=model), factories.offer()))
+        assert ("target" in found) is wrong, (model, target)
+
+
 def test_what_was_compiled_is_what_was_asked() -> None:
     """Catches eager times under a run that asked for compiled forwards, and the other way round."""
     compiled = factories.preflight_fact(compiled=factories.compilation())
@@ -32,6 +44,8 @@ def test_the_drafters_model_is_the_one_that_was_asked() -> None:
         ("package:llm-small", "package:llm-small", False),
         ("package:llm-small", "package:llm-other", True),
         ("package:llm-small", None, True),
+        ("zoo:dense", "zoo:dense", False),
+        ("zoo:dense", "zoo:moe", True),
         ("hub:org/a@" + "a" * 40, "org/a", False),
         ("hub:org/a@" + "a" * 40, "org/b", True),
         ("path:/models/a#a.gguf", "a", False),

@@ -54,6 +54,15 @@ def test_a_hub_model_fits_at_its_own_revision_alone() -> None:
     assert problems(factories.run_spec(model={"source": "hub", "repository": "org/other"}), [offer])
 
 
+def test_a_model_of_the_zoo_is_offered_by_its_name() -> None:
+    """Catches a source that the offers are not searched by, and a package of the same name taken for it."""
+    offer = factories.offer(models=(OfferedModel(source="zoo", name="dense", tokenizer="zoo:dense", chat_template=False),))
+    assert problems(factories.run_spec(model={"source": "zoo", "package": "dense"}), [offer]) == []
+    (found,) = problems(factories.run_spec(model={"source": "zoo", "package": "dens"}), [offer])
+    assert (found["pointer"], "Did you mean dense?" in found["detail"]) == ("/model/package", True)
+    assert problems(factories.run_spec(model={"source": "package", "package": "dense"}), [offer])
+
+
 def test_compiled_forwards_need_a_runner_that_can() -> None:
     """Catches a run that waits for ever, or fails on a machine that could have said no before."""
     spec = factories.run_spec(compile=True)
