@@ -37,6 +37,7 @@ from app.languages.routes import router as languages_router
 from app.languages.service import Tongues
 from app.line.routes import router as line_router
 from app.line.service import Line
+from app.methodology.routes import router as methodology_router
 from app.operations.meters import Meters
 from app.operations.middleware import Requests
 from app.operations.routes import router as operations_router
@@ -100,6 +101,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         languages_router,
         claims_router,
         landscape_router,
+        methodology_router,
         gates_router,
         badges_router,
         hooks_router,

@@ -1,6 +1,6 @@
 """What a badge says of a run: the verdict, speed and acceptance with their intervals, and on what they were measured; or that it is refused."""
 
-from app.badges.svg import badge
+from app.badges.svg import badge, fits
 from app.domain.status import FINAL
 from app.domain.tokenizer import TokenizerIdentity
 from app.reports.report import Report
@@ -18,8 +18,11 @@ def of_run(report: Report, locale: str) -> str:
     if outcome is None:
         return badge(label, state_of(report.state, locale), COLOURS["cannot tell"], f"{label}: {state_of(report.state, locale)}")
     said = outcome_of(outcome, locale)
-    message = said if outcome == "refused" else " · ".join([said, *_figures(report, locale)])
-    return badge(label, message, COLOURS[outcome], f"{label}: {message}")
+    if outcome == "refused":
+        return badge(label, said, COLOURS[outcome], f"{label}: {said}")
+    named, short = (" · ".join([said, *_figures(report, locale, names=names)]) for names in (True, False))
+    # Both numbers with their intervals, or none: a line that is cut would show one without the other.
+    return badge(label, short if fits(short) else said, COLOURS[outcome], f"{label}: {named}")
 
 
 def link(report: Report, base: str) -> str:
@@ -50,10 +53,11 @@ def brief(tokenizer: TokenizerIdentity) -> str:
     return tokenizer.short.rpartition(":")[2].rpartition("/")[2]
 
 
-def _figures(report: Report, locale: str) -> list[str]:
+def _figures(report: Report, locale: str, *, names: bool) -> list[str]:
+    """Speed-up and acceptance; without their names × and V/D tell them apart."""
     found = []
     for id, name in ((report.headline, speedup_of(report.headline, locale)), (report.acceptance, gettext("acceptance", locale))):
         shown = find(report, id, locale)
         value = f"{shown.value} {shown.interval}".strip() if shown.value else gettext("no number", locale)
-        found.append(f"{name} {value}")
+        found.append(f"{name} {value}" if names else value if id == report.headline else f"V/D {value}")
     return found

@@ -32,7 +32,8 @@ class KnownRunner(Value):
 
 
 class Catalogue(Value):
-    """Everything that live runners offer, merged by name; `runners` lists the others too. All other lists are empty when no runner lives."""
+    """Everything that live runners offer, merged by name; `runners` lists the others too. All other lists are empty when no runner lives, and
+    `max_concurrency`, the most requests at once that one of them serves, is None."""
 
     runners: list[RunnerOut]
     models: list[OfferedModel]
@@ -41,3 +42,4 @@ class Catalogue(Value):
     verifiers: list[Part]
     suites: list[OfferedSuite]
     engines: list[str]
+    max_concurrency: int | None = None

@@ -103,6 +103,7 @@ class Registry(Seen):
             verifiers=merged(part for offer in offers for part in offer.verifiers),
             suites=_suites(offers, [runner.offer for runner in runners]),
             engines=sorted({name for offer in offers for name in offer.engines}),
+            max_concurrency=max((offer.max_concurrency for offer in offers), default=None),
         )
 
     async def suites(self, id: str) -> list[OfferedSuite]:

@@ -11,6 +11,9 @@ from app.access.principal import Reader, Submitter
 from app.domain.estimate import Figure
 from app.domain.spec import RunSpec
 from app.domain.status import FINAL
+from app.errors import InvalidInput
+from app.methodology.schemas import Definition
+from app.methodology.service import definitions
 from app.reports.export import to_csv
 from app.reports.parquet import MEDIA, report_parquet
 from app.reports.record import RunRecord
@@ -138,14 +141,18 @@ async def figure(run: RunId, figure: str, _: Reader, runs: Service, request: Req
 
 @router.get("/figures")
 async def figures(
-    id: Annotated[str, Query(max_length=64)],
     _: Reader,
     runs: Service,
+    id: Annotated[str | None, Query(max_length=64)] = None,
     language: Annotated[str | None, Query(max_length=64)] = None,
     drafter: Annotated[str | None, Query(max_length=64)] = None,
     model: Annotated[str | None, Query(max_length=1024)] = None,
     parts: Annotated[bool, Query(description="Also each profile, position, arm and quantile of the figure.")] = False,
     limit: Annotated[int, Query(ge=1, le=1000)] = 200,
-) -> list[FigureOut]:
-    """One figure over finished runs, newest first; a refusal or an absence stands where the figure would."""
+) -> list[FigureOut] | list[Definition]:
+    """One figure over finished runs, newest first; a refusal or an absence stands where the figure would. Without an `id`, what figures there are."""
+    if id is None:
+        if language or drafter or model or parts:
+            raise InvalidInput("Name the figure with id, such as id=acceptance_rate; without any of these the answer is what figures there are.")
+        return list(definitions())
     return await runs.figures(id, language=language, drafter=drafter, model=model, parts=parts, limit=limit)

@@ -1,9 +1,6 @@
 """How often the gates are wrong: those over texts on texts that people wrote and on loops made from them, those over a machine by simulation."""
 
-import json
 from collections.abc import Mapping, Sequence
-from functools import cache
-from importlib.resources import files
 from typing import Any
 
 from app.reports.figures.base import Table
@@ -12,6 +9,7 @@ from app.reports.gates import TOLERATED
 from app.reports.shown import Shown
 from app.reports.translate import gettext, ngettext
 from app.reports.words import both, mark
+from app.statistics.rates import over_machines, over_texts
 
 TEXTS: dict[str, str] = {
     "prompts of the suites": mark("prompts of the suites"), "messages of programs": mark("messages of programs"),
@@ -42,12 +40,6 @@ COLUMNS = (
 )  # fmt: skip
 
 
-@cache
-def _measured() -> Mapping[str, Any]:
-    found: Mapping[str, Any] = json.loads((files("app.statistics") / "calibration.json").read_text(encoding="utf-8"))
-    return found
-
-
 def wrong(locale: str) -> Table:
     """Shares of texts without fault that a gate flags: each is a mistake."""
     return _table("none", locale)
@@ -59,7 +51,7 @@ def caught(locale: str) -> Table:
 
 
 def _table(wanted: str, locale: str, columns: Sequence[tuple[str, str, str]] = COLUMNS) -> Table:
-    rates = [rate for rate in _measured()["rates"] if rate["wanted"] == wanted]
+    rates = [rate for rate in over_texts()["rates"] if rate["wanted"] == wanted]
     kinds = list(dict.fromkeys((rate["texts"], rate["characters"], rate["profile"]) for rate in rates))
     by = {(rate["texts"], rate["characters"], rate["profile"], rate["gate"], rate["language"]): rate for rate in rates}
     rows: list[tuple[str | Shown, ...]] = [
@@ -86,16 +78,10 @@ def _shown(rate: Mapping[str, Any] | None, locale: str, of: tuple[str, str] = OF
     return Shown("value", value=printed.value, interval=printed.interval or "", n=ngettext(*of, rate["n"], locale) % words)
 
 
-@cache
-def _simulated() -> Mapping[str, Any]:
-    found: Mapping[str, Any] = json.loads((files("app.statistics") / "gates.json").read_text(encoding="utf-8"))
-    return found
-
-
 def simulated(wanted: str, locale: str) -> Table:
     """How often a gate over the machine fires where it should on `none` of the simulations, or on `all` of them."""
     columns = (gettext("Simulated", locale), gettext("It fires", locale))
-    rows = [(_case(rate, locale), _shown(rate, locale, OF_SIMULATED)) for rate in _simulated()["rates"] if rate["wanted"] == wanted]
+    rows = [(_case(rate, locale), _shown(rate, locale, OF_SIMULATED)) for rate in over_machines()["rates"] if rate["wanted"] == wanted]
     return Table(columns, tuple(rows))
 
 
@@ -110,13 +96,13 @@ def _words(values: Mapping[str, float], locale: str) -> dict[str, str]:
 
 def noise(locale: str) -> dict[str, str]:
     """The noise that was simulated, as two runs showed it."""
-    alone, beside = _simulated()["noise"]["alone"], _simulated()["noise"]["beside other work"]
+    alone, beside = over_machines()["noise"]["alone"], over_machines()["noise"]["beside other work"]
     return _words({"others": alone["others"], "step": alone["step"], "beside_others": beside["others"], "beside_step": beside["step"]}, locale)
 
 
 def limits(locale: str) -> dict[str, str]:
     """What the gates go by, as they were measured."""
-    found = _measured()["limits"]
+    found = over_texts()["limits"]
     return {
         "repeat": decimal(found["repeat_characters"], 0, locale),
         "repeated": number("share", found["repeated_share"], locale=locale).value,

@@ -66,6 +66,17 @@ LOAD: dict[str, Any] = {
         },
     }
 }  # fmt: skip
+LABELS: dict[str, Any] = {
+    "properties": {
+        "labels": {
+            "type": "string", "title": mark("Labels"),
+            "description": mark(
+                "Such as gpu=h200, several with commas between: only a runner that has them all measures this. lossy=yes says of the run itself that "
+                "its rule may change the answers."
+            ),
+        }
+    }
+}  # fmt: skip
 LIMIT: dict[str, Any] = {
     "properties": {
         "limit": {
@@ -86,7 +97,7 @@ ENGINE: dict[str, Any] = {
 _PLACES = {"suite.limit": "limit", "suite.id": "suite", "suite.profiles": "suite", "load.concurrency": "concurrency"}
 _PLACES |= {"load.rate": "rate", "load.burstiness": "burstiness"}
 _PLACES |= {f"sampling.{name}": name for name in SAMPLING["properties"]}
-_PLACES |= {"model": "model", "drafter": "drafter", "controller": "controller"}
+_PLACES |= {"model": "model", "drafter": "drafter", "controller": "controller", "labels": "labels"}
 
 
 @dataclass(frozen=True)
@@ -111,6 +122,13 @@ class Order:
     errors: Mapping[str, str] = field(default_factory=dict)
 
 
+def load_for(catalogue: Catalogue) -> dict[str, Any]:
+    """The fields of a load, with as many requests at once as live runners serve."""
+    fields = LOAD["properties"]
+    most = catalogue.max_concurrency or fields["concurrency"]["maximum"]
+    return {"properties": fields | {"concurrency": fields["concurrency"] | {"maximum": most}}}
+
+
 def key_of(model: OfferedModel) -> str:
     """How a model is named in the form."""
     return f"{model.source}:{model.name}" + (f"@{model.revision}" if model.revision else "") + (f"#{model.file}" if model.file else "")
@@ -120,7 +138,8 @@ def read(typed: Mapping[str, str], also: Also, profiles: Sequence[str], catalogu
     """Everything wrong is found at once; nothing is guessed for what was left empty. Runs that share a plain arm stand next to each other."""
     errors: dict[str, str] = {}
     body: dict[str, Any] = _parts(typed, catalogue, errors, locale)
-    body |= _measure(typed, errors, locale)
+    body |= _measure(typed, catalogue, errors, locale)
+    body["labels"] = _labels(typed.get("labels", ""), errors, locale)
     errors |= _unfit(body, locale)
     body["suite"] = _suite(typed, profiles, catalogue, errors, locale)
     body["tokenizer"] = _needed(
@@ -215,8 +234,17 @@ def _suite(typed: Mapping[str, str], profiles: Sequence[str], catalogue: Catalog
     return {"id": suite.id, "profiles": kept or None} | limits
 
 
-def _measure(typed: Mapping[str, str], errors: dict[str, str], locale: str) -> dict[str, Any]:
-    load, wrong = values("", LOAD, typed, locale)
+def _labels(text: str, errors: dict[str, str], locale: str) -> dict[str, str]:
+    """`gpu=h200, lossy=yes`"""
+    pieces = [piece.strip() for piece in text.split(",") if piece.strip()]
+    pairs = [(name.strip(), value.strip()) for name, _, value in (piece.partition("=") for piece in pieces)]
+    if not all(name and value for name, value in pairs) or len(dict(pairs)) < len(pairs):
+        errors["labels"] = gettext("Write each label once, as name=value, with commas between, such as gpu=h200.", locale)
+    return dict(pairs)
+
+
+def _measure(typed: Mapping[str, str], catalogue: Catalogue, errors: dict[str, str], locale: str) -> dict[str, Any]:
+    load, wrong = values("", load_for(catalogue), typed, locale)
     engine, _ = values("", ENGINE, typed, locale)
     long, more = values("", HOW_LONG, typed, locale)
     sampling, unread = values("", SAMPLING, typed, locale)

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from app.campaigns.forecast import Expected
+from app.domain.catalogue import Part
 from app.domain.spec import GENERATIONS, RunSpec
 from app.reports.format import counted, decimal
 from app.reports.loads import brief, spoken
@@ -52,7 +53,7 @@ def summary(order: Order, catalogue: Catalogue, took: Expected | None, locale: s
     lines = [submit_line(spec) for spec in order.specs[:MOST_LINES]]
     more = len(order.specs) - len(lines)
     return {
-        "sentence": sentence, "size": size, "time": reckoned(took, locale), "claims": _claims(order, prompts, locale), "lines": lines,
+        "sentence": sentence, "size": size, "time": reckoned(took, locale), "claims": _claims(order, catalogue, prompts, locale), "lines": lines,
         "count": len(order.specs),
         "more": ngettext("and %(n)s line more like these", "and %(n)s lines more like these", more, locale) % {"n": more} if more else "",
     }  # fmt: skip
@@ -71,13 +72,23 @@ def lacking_for_speed(spec: RunSpec, prompts: int | None) -> str | None:
     return mark("no verdict on speed: fewer than 4 trial pairs") if PAIRS_PER_BLOCK * spec.trials < FEWEST_TRIAL_PAIRS else None
 
 
-def _claims(order: Order, prompts: int | None, locale: str) -> list[tuple[bool, str]]:
+def lossy(spec: RunSpec, verifiers: Iterable[Part]) -> bool:
+    """Whether the rule may change the answers, as far as runners say."""
+    return any(part.name == spec.verifier.name and part.lossless is False for part in verifiers)
+
+
+def _claims(order: Order, catalogue: Catalogue, prompts: int | None, locale: str) -> list[tuple[bool, str]]:
     specs = order.specs
     lacking = next((why for spec in specs if (why := lacking_for_speed(spec, prompts))), None)
     pair, levels = len(order.languages) > 1, len({spec.load for spec in specs})
     speed = lacking or mark("speed-up: the plain arm is included")
     languages = mark("languages against each other, on parallel prompts") if pair else mark("one language against another: check a second one")
     until = mark("until what load it pays") if levels >= FEWEST_LEVELS else mark("until what load it pays: that takes three levels of load")
+    if any(lossy(spec, catalogue.verifiers) and "lossy" not in spec.labels for spec in specs):
+        said = mark("neither acceptance nor speed-up: this rule may change the answers, so they are refused unless the run has the label lossy=yes")
+        return [(False, gettext(said, locale))]
+    if lacking is None and any(lossy(spec, catalogue.verifiers) for spec in specs):
+        speed = mark("speed-up, told to be lossy: this rule may change the answers")
     return [
         (True, gettext("acceptance: language and tokenizer are given", locale)),
         (lacking is None, gettext(speed, locale)),

@@ -34,6 +34,7 @@ def _pairs(spec: RunSpec, catalogue: Catalogue) -> Iterator[tuple[str, str]]:
     yield from (("language", spec.language), ("tokenizer", spec.tokenizer), ("suite", spec.suite.id))
     yield from (("profiles", f"{spec.suite.id}/{profile}") for profile in spec.suite.profiles or ())
     yield "limit", _text(spec.suite.limit)
+    yield "labels", ", ".join(f"{name}={value}" for name, value in spec.labels.items())
     if spec.compile:
         yield "compile", "true"
     load = spec.load.model_dump() | {"load": spec.load.kind}

@@ -107,12 +107,25 @@ async def test_the_table_refuses_a_figure_without_language_or_tokenizer(service:
             await service.sql(f"UPDATE figures SET {column} = NULL WHERE kind = 'figure'")
 
 
+async def test_what_figures_there_are(service: Service) -> None:
+    """Catches an address of the README that answers with an error, and a page without its twin."""
+    figures = (await service.get("/api/v1/figures")).json()
+    assert {"id": "acceptance_rate", "name": "Acceptance, V/D", "unit": "share", "better": "higher"}.items() <= figures[0].items()
+    whole = (await service.get("/api/v1/methodology")).json()
+    assert whole["figures"] == figures
+    assert len(whole["over_texts"]) > 10
+    assert len(whole["over_machines"]) > 10
+    page = (await service.get("/methodology", Accept="text/html")).text
+    assert 'href="/api/v1/methodology"' in page
+
+
 @pytest.mark.parametrize(
     ("path", "status", "kind"),
     [
         ("/api/v1/runs/1/figures/acceptance_rte", 404, "no-such-figure"),
         ("/api/v1/runs/1/figures/acceptance_rate", 409, "not-finished"),
         ("/api/v1/figures?id=speed", 404, "no-such-figure"),
+        ("/api/v1/figures?language=ru", 422, "invalid-input"),
         ("/api/v1/runs/999", 404, "no-such-run"),
         ("/api/v1/runs/999/report", 404, "no-such-run"),
         ("/api/v1/runs/999/events", 404, "no-such-run"),

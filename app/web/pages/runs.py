@@ -8,12 +8,13 @@ from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import Response
 
 from app.domain.estimate import Cell
+from app.domain.sentence import Sentence
 from app.domain.status import RunState
-from app.reports.format import decimal
+from app.reports.format import decimal, say
 from app.reports.loads import spoken
 from app.reports.shown import Shown, missing, pending, show
 from app.reports.translate import gettext, ngettext
-from app.reports.words import OUTCOMES, STATES, both, speedup_of
+from app.reports.words import OUTCOMES, STATES, both, mark, speedup_of
 from app.runs.schemas import OutcomeFilter, RunFilter, RunPage, RunSummary
 from app.runs.service import Runs, runs_service
 from app.web.preferences import locale_of
@@ -22,6 +23,11 @@ from app.web.render import page
 
 router = APIRouter(include_in_schema=False)
 FACETS = ("language", "drafter", "outcome", "state")
+# Whether a drafter and a language are asked for.
+_ASKED = {
+    (False, False): mark("Runs"), (True, False): mark("Runs of %(drafter)s"), (False, True): mark("Runs in %(language)s"),
+    (True, True): mark("Runs of %(drafter)s in %(language)s"),
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -77,8 +83,10 @@ def question(asked: dict[str, str], locale: str) -> str:
     """The filter in words, or the question of the page."""
     if not asked:
         return gettext("What has been measured?", locale)
-    words = ", ".join(_word(name, value, locale) for name, value in asked.items())
-    return gettext("Runs: %(filter)s", locale) % {"filter": words}
+    values = {name: asked[name] for name in ("drafter", "language") if name in asked}
+    runs = say(Sentence(text=_ASKED["drafter" in asked, "language" in asked], values=dict(values)), locale)
+    rest = ", ".join(_word(name, asked[name], locale) for name in ("outcome", "state") if name in asked)
+    return gettext("%(runs)s: %(filter)s", locale) % {"runs": runs, "filter": rest} if rest else runs
 
 
 def _word(name: str, value: str, locale: str) -> str:

@@ -24,7 +24,7 @@ from app.runs.campaigns import Campaigns, campaigns_service
 from app.runs.relatives import Relatives, relatives_service
 from app.runs.service import Runs, runs_service
 from app.web.estimate import expectation
-from app.web.order import ENGINE, HOW_LONG, LIMIT, LOAD, SAMPLING, Also, Order, key_of, place, read
+from app.web.order import ENGINE, HOW_LONG, LABELS, LIMIT, LOAD, SAMPLING, Also, Order, key_of, load_for, place, read
 from app.web.order_words import named, summary
 from app.web.preferences import locale_of
 from app.web.render import fragment, page
@@ -33,6 +33,7 @@ from app.web.schema_form import Field, fields
 router = APIRouter(include_in_schema=False)
 # Powers of two, as serving is usually swept.
 CONCURRENCIES = (1, 2, 4, 8, 16)
+SIMPLEST = "ngram"
 CatalogueService = Annotated[Registry, Depends(registry_service)]
 Past = Annotated[Relatives, Depends(relatives_service)]
 
@@ -53,7 +54,7 @@ async def form_page(request: Request, registry: CatalogueService, past: Past) ->
     """Whatever the address says is filled in."""
     locale, catalogue = locale_of(request), await registry.catalogue()
     typed, also, profiles = _typed(request.query_params)
-    typed = _defaults(catalogue) | {name: value for name, value in typed.items() if name not in {"lang", "key"}}
+    typed = defaults(catalogue) | {name: value for name, value in typed.items() if name not in {"lang", "key"}}
     order = read(typed, also, profiles, catalogue, locale)
     took = await expectation(order, catalogue, registry, past)
     return page(request, "submit.html", **view(catalogue, typed, also, profiles, {}, order, took, locale))
@@ -123,16 +124,25 @@ def _drafters(catalogue: Catalogue) -> list[Part]:
     return [part for part in catalogue.drafters if part.name != "none"]
 
 
-def _defaults(catalogue: Catalogue) -> dict[str, str]:
+def defaults(catalogue: Catalogue) -> dict[str, str]:
     """The first of each kind. Language and tokenizer have no default: without them a figure means nothing."""
     firsts = {
         "model": [key_of(m) for m in catalogue.models],
-        "drafter": [p.name for p in _drafters(catalogue)],
+        # One that needs nothing: no model of its own, no form of the target.
+        "drafter": sorted((p.name for p in _drafters(catalogue)), key=lambda name: name != SIMPLEST),
         "controller": sorted((p.name for p in catalogue.controllers), key=lambda name: name != "constant"),
         "verifier": sorted((p.name for p in catalogue.verifiers), key=lambda name: name != "exact"),
         "suite": [s.id for s in catalogue.suites],
     }
-    return {name: values[0] for name, values in firsts.items() if values}
+    return {name: values[0] for name, values in firsts.items() if values} | _second_models(catalogue)
+
+
+def _second_models(catalogue: Catalogue) -> dict[str, str]:
+    """For drafters that cannot do without a model of their own: another one than the target, of the same tokenizer, where runners offer one."""
+    first = next(iter(catalogue.models), None)
+    others = [key_of(m) for m in catalogue.models[1:] if first is not None and m.tokenizer == first.tokenizer]
+    asking = [part.name for part in _drafters(catalogue) if "model" in part.schema_.get("required", ())]
+    return {f"drafter.{name}.model": others[0] for name in asking if others}
 
 
 def parameters(prefix: str, part: Part, catalogue: Catalogue, typed: Mapping[str, str], errors: Mapping[str, str], locale: str) -> tuple[Field, ...]:
@@ -140,6 +150,11 @@ def parameters(prefix: str, part: Part, catalogue: Catalogue, typed: Mapping[str
     models = tuple(key_of(model) for model in catalogue.models)
     made = fields(prefix, part.schema_, typed, errors, locale)
     return tuple(replace(each, suggestions=models) if each.name == f"{prefix}model" else each for each in made)
+
+
+def _known_labels(catalogue: Catalogue) -> tuple[str, ...]:
+    live = [runner for runner in catalogue.runners if runner.state != "offline"]
+    return tuple(sorted({f"{name}={value}" for runner in live for name, value in runner.labels.items()}))
 
 
 def view(
@@ -164,9 +179,10 @@ def view(
     drafters, controllers = parts("drafter", _drafters(catalogue)), parts("controller", catalogue.controllers)
     verifiers = parts("verifier", catalogue.verifiers)
     engine = fields("", ENGINE, typed, errors, locale)
-    limit, load = fields("", LIMIT, typed, errors, locale)[0], fields("", LOAD, typed, errors, locale)
+    limit, load = fields("", LIMIT, typed, errors, locale)[0], fields("", load_for(catalogue), typed, errors, locale)
+    labels = replace(fields("", LABELS, typed, errors, locale)[0], suggestions=_known_labels(catalogue))
     sampling, how_long = fields("", SAMPLING, typed, errors, locale), fields("", HOW_LONG, typed, errors, locale)
-    drawn = [*(f for option in (*drafters, *controllers, *verifiers) for f in option.fields), *engine, limit, *load, *sampling, *how_long]
+    drawn = [*(f for option in (*drafters, *controllers, *verifiers) for f in option.fields), *engine, limit, *load, labels, *sampling, *how_long]
     return {
         "catalogue": catalogue,
         "models": [Option(key_of(m), key_of(m).partition(":")[2], m.licence or "", (), typed.get("model") == key_of(m)) for m in catalogue.models],
@@ -177,10 +193,11 @@ def view(
         "suites": catalogue.suites,
         "languages": [(tag, language_name(tag, locale), tag in also.languages) for tag in languages],
         "also_drafters": [(part.name, part.name in also.drafters) for part in _drafters(catalogue)],
-        "concurrencies": [(n, n in also.concurrencies) for n in CONCURRENCIES],
+        "concurrencies": [(n, n in also.concurrencies) for n in CONCURRENCIES if n <= (catalogue.max_concurrency or n)],
         "tokenizers": sorted({m.tokenizer for m in catalogue.models}),
         "limit": limit,
         "load": load,
+        "labels": labels,
         "verifiers": verifiers,
         "sampling": sampling,
         "how_long": how_long,
@@ -195,7 +212,7 @@ def view(
 
 _ORDER = (
     "", "model", *ENGINE["properties"], "drafter", "controller", "language", "tokenizer", "suite", "limit", *LOAD["properties"],
-    *SAMPLING["properties"], "verifier", *HOW_LONG["properties"],
+    *SAMPLING["properties"], "verifier", *HOW_LONG["properties"], *LABELS["properties"],
 )  # fmt: skip
 
 

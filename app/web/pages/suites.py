@@ -123,9 +123,13 @@ def row(suite: SuiteOut, locale: str) -> Row:
 
 
 def _parallel(suite: SuiteOut, locale: str) -> str:
-    """How many prompts have twins. Those of profiles that stand apart may be among them, which the number of prompts leaves out."""
+    """How many prompts have twins, of those that the number of prompts counts. Twins are not told by profile: where some prompts have none, those of
+    profiles that stand apart may be among the rest."""
     if suite.parallel is None:
         return gettext("not told by runners", locale)
+    counts = [sum(found.values()) for found in (suite.counts or {}).values()]
+    if suite.apart and counts and suite.parallel == min(counts) == max(counts):
+        return decimal(suite.prompts, 0, locale)
     n = decimal(suite.parallel, 0, locale)
     return gettext("%(n)s, with those not counted", locale) % {"n": n} if suite.apart and suite.parallel > suite.prompts else n
 

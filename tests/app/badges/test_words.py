@@ -31,6 +31,20 @@ def test_speed_and_acceptance_with_intervals_and_passport(locale: str, word: str
         assert f"{shown.value} {shown.interval}" in message
 
 
+@pytest.mark.parametrize("locale", ["en", "ru"])
+def test_it_is_narrow_and_its_title_says_all(locale: str) -> None:
+    """Catches a badge wider than the column of a README, and words that were saved on the wrong side."""
+    model = "a-model-with-a-very-long-name-of-many-parts-and-its-version-7b-instruct"
+    long = FAST.model_copy(update={"spec": FAST.spec.model_copy(update={"drafter": FAST.spec.drafter.model_copy(update={"name": model[:60]})})})
+    for report in (FAST, long):
+        root = ElementTree.fromstring(of_run(report, locale))
+        assert int(root.attrib["width"]) <= 300
+        title = root.findtext("{http://www.w3.org/2000/svg}title") or ""
+        assert report.spec.drafter.name in title
+        assert {"en": "acceptance", "ru": "доля принятых"}[locale] in title
+    assert "×" in texts(of_run(FAST, locale))[1]
+
+
 def test_a_refused_run_shows_no_number() -> None:
     """Catches a number that the report refuses and a badge spreads."""
     refused = build(record(language="ru", prompts=12, degenerate=True, repeated_share=0.9))

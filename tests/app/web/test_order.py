@@ -7,10 +7,13 @@ import pytest
 import typer.main
 
 from app.cli import commands
+from app.domain.catalogue import Part
 from app.domain.spec import RunSpec
 from app.runners_registry.schemas import Catalogue
 from app.web.command import submit_line
 from app.web.order import Also, place, prompts_of, read
+from app.web.order_words import summary
+from app.web.pages.submit import defaults
 from tests import factories
 
 OFFER = factories.offer()
@@ -178,3 +181,55 @@ def test_a_hub_model_of_the_form_has_its_revision() -> None:
     catalogue = CATALOGUE.model_copy(update={"models": models})
     (spec,) = read(FORM | {"model": f"hub:org/a@{'b' * 40}"}, Also(), PROFILES, catalogue, "en").specs
     assert (spec.model.repository, spec.model.revision) == ("org/a", "b" * 40)
+
+
+def test_labels_reach_the_spec() -> None:
+    """Catches a run that no runner is kept for, a lossy rule that cannot be labelled in the form, and half a label."""
+    (spec,) = order(labels="gpu=h200, lossy = yes,").specs
+    assert spec.labels == {"gpu": "h200", "lossy": "yes"}
+    assert order(labels="").specs[0].labels == {}
+    for text in ("gpu", "gpu=", "=h200", "gpu=a, gpu=b"):
+        assert list(order(labels=text).errors) == ["labels"], text
+    assert list(order(labels="two words=x").errors) == ["labels"]
+
+
+def test_more_requests_at_once_than_runners_serve_are_an_error_of_the_first_round() -> None:
+    """Catches a bound that is told only when everything else is right."""
+    few = CATALOGUE.model_copy(update={"max_concurrency": 32})
+    found = read(FORM | {"concurrency": "99", "language": ""}, Also(), [], few, "en")
+    assert found.errors["concurrency"] == "Enter a number from 1 to 32."
+    assert set(found.errors) == {"concurrency", "language"}
+
+
+def claims(**typed: str) -> list[tuple[bool, str]]:
+    typical = OFFER.verifiers[0].model_copy(update={"name": "typical", "lossless": False})
+    catalogue = CATALOGUE.model_copy(update={"verifiers": [*CATALOGUE.verifiers, typical]})
+    found = read(FORM | typed, Also(), [], catalogue, "en")
+    made: list[tuple[bool, str]] = summary(found, catalogue, None, "en")["claims"]
+    return made
+
+
+def test_a_lossy_rule_promises_nothing_that_is_refused() -> None:
+    """Catches a form that promises a speed-up which the report will refuse."""
+    assert [able for able, _ in claims(verifier="exact")[:2]] == [True, True]
+    ((able, said),) = claims(verifier="typical")
+    assert not able
+    assert "lossy=yes" in said
+    labelled = claims(verifier="typical", labels="lossy=yes")
+    assert labelled[1] == (True, "speed-up, told to be lossy: this rule may change the answers")
+
+
+def part(name: str, *required: str) -> Part:
+    return Part(name=name, schema={"type": "object", "properties": {key: {"type": "string"} for key in required}, "required": list(required)})
+
+
+def test_what_is_chosen_at_first_needs_nothing() -> None:
+    """Catches a form that opens on a drafter which cannot be measured without a model that nobody has, and one that is its own target."""
+    asking = part("draft-model", "model")
+    catalogue = CATALOGUE.model_copy(update={"drafters": [asking, part("clasp"), *CATALOGUE.drafters]})
+    assert defaults(catalogue)["drafter"] == "ngram"
+    assert "drafter.draft-model.model" not in defaults(catalogue)
+    other = catalogue.models[0].model_copy(update={"name": "llm-smaller"})
+    foreign = other.model_copy(update={"name": "llm-foreign", "tokenizer": "another"})
+    models = [*catalogue.models, foreign, other]
+    assert defaults(catalogue.model_copy(update={"models": models}))["drafter.draft-model.model"] == "package:llm-smaller"
