@@ -9,6 +9,7 @@ from app.domain.estimate import Unit
 from app.domain.sentence import Sentence, plain
 from app.metrics.base import Better, Metric, Reading, Sums
 from app.metrics.frame import Frames
+from app.metrics.once import once
 from app.metrics.select import counted, counted_rounds
 from app.metrics.sums import Terms, missing, over_prompts, reading, total, unavailable
 from app.metrics.trees import NODES, branched
@@ -39,6 +40,7 @@ def quotient_metric(
     def other(frames: Frames) -> bool:
         return drafts is not None and branched(frames) != (drafts == "trees")
 
+    @once
     def sums(frames: Frames) -> list[Sums]:
         return [] if unavailable(frames, needs) or other(frames) else over_prompts(frames, terms, powers=powers, profiles=profiles)
 
@@ -68,6 +70,7 @@ Rounds = Callable[[pd.DataFrame, int], tuple[pd.Series, pd.Series]]
 def position_metric(*, id: str, order: int, formula: str, rounds: Rounds, nothing: Sentence, also_printed_as: str = "") -> Metric:
     """A share of rounds for each position i of a draft; `rounds(rows, i)` says which rounds are above and below the line."""
 
+    @once
     def sums(frames: Frames) -> list[Sums]:
         rows = counted_rounds(frames)
         return [] if rows.empty else [_at(frames, rows, rounds, i) for i in range(1, int(rows["depth"].max()) + 1)]

@@ -26,15 +26,16 @@ def few_values(quantile: str, n: int) -> Sentence:
 
 def quantiles(values: pd.Series, part: Part, *, n: int, rounds: int | None, emitted: int | None, on_prompts: bool = False) -> list[Reading]:
     """p50, p95 and p99 of the values of `n` requests; a quantile that so few values cannot show is missing, with the number needed."""
+    enough = [name for name, (_, fewest) in QUANTILES.items() if len(values) >= fewest]
+    found_at = np.quantile(values.to_numpy(dtype=float), [QUANTILES[name][0] for name in enough]) if enough else ()
+    points = {name: float(at) for name, at in zip(enough, found_at, strict=True)}
     found = []
-    for name, (q, fewest) in QUANTILES.items():
+    for name in QUANTILES:
         own = part | {"quantile": name}
-        if len(values) < fewest:
+        if name not in points:
             found.append(missing(few_values(name, len(values)), own))
             continue
-        estimate = Estimate(
-            point=float(np.quantile(values.to_numpy(dtype=float), q)), n=n, counted="requests", scope="these prompts", reason=NO_INTERVAL
-        )
+        estimate = Estimate(point=points[name], n=n, counted="requests", scope="these prompts", reason=NO_INTERVAL)
         found.append(Reading(estimate, part=own, rounds=rounds, emitted=emitted, on_prompts=on_prompts))
     return found
 

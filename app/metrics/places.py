@@ -7,6 +7,7 @@ from app.domain.sentence import plain
 from app.metrics.base import Metric, Part, Reading, Sums
 from app.metrics.counting import NO_DRAFT
 from app.metrics.frame import Frames
+from app.metrics.once import once
 from app.metrics.select import counted, counted_rounds
 from app.metrics.sums import missing, reading, total, unavailable
 from app.metrics.trees import NODES, branched
@@ -21,6 +22,7 @@ BEFORE = (64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072
 def place_metric(*, id: str, order: int, formula: str, column: str, ends: tuple[int, ...], key: str) -> Metric:
     """Acceptance of the rounds whose `column` lies in each bucket; clusters are the prompts that have such a round."""
 
+    @once
     def sums(frames: Frames) -> list[Sums]:
         rounds = counted_rounds(frames)
         if unavailable(frames, NEEDS) or rounds.empty or rounds[column].isna().any() or branched(frames):

@@ -32,6 +32,8 @@ def spans(frames: Frames) -> pd.DataFrame:
         return pd.DataFrame(columns=SPAN_COLUMNS)
     own, others = (_Stops.of(frames, equal[equal["arm"] == arm]) for arm in ("speculative", "plain"))
     windows = _windows(own)
+    if windows.empty:
+        return pd.DataFrame(columns=SPAN_COLUMNS)
     seconds = {arm: stops.seconds(windows) for arm, stops in (("plain", others), ("speculative", own))}
     windows["speedup"] = seconds["plain"] / seconds["speculative"]
     found = windows.dropna(subset=["speedup"]).reset_index(drop=True)
@@ -48,9 +50,18 @@ def _equal(frames: Frames) -> pd.DataFrame:
     if frames.timed_controller:
         arms[1] = arms[1][arms[1]["trial"] == counted_trial(arms[1])]
     rows = pd.concat(arms)
-    by_prompt = rows.groupby("prompt")
-    kept = (by_prompt["output_digest"].nunique() == 1) & (by_prompt["arm"].nunique() == len(ARMS))
-    return rows[rows["prompt"].isin(kept.index[kept])]
+    prompts, _ = pd.factorize(rows["prompt"])
+    kept = np.bincount(prompts[_first_of(prompts, rows["output_digest"])]) == 1
+    kept &= np.bincount(prompts[_first_of(prompts, rows["arm"])]) == len(ARMS)
+    found: pd.DataFrame = rows[kept[prompts]]
+    return found
+
+
+def _first_of(prompts: Whole, values: pd.Series) -> Whole:
+    """Where each value first stands beside each prompt."""
+    codes, names = pd.factorize(values)
+    found: Whole = np.unique(prompts * len(names) + codes, return_index=True)[1]
+    return found
 
 
 @dataclass(frozen=True)
@@ -91,18 +102,22 @@ class _Stops:
 
     def _at(self, request: Whole, place: Array) -> Array:
         """When each of these requests had delivered so many tokens; NaN where it did not stop there."""
-        known, width = self._known
-        # Beyond the last place of a request lies nothing, and not the next one's first.
-        wanted = request * width + np.minimum(place, width - 1)
-        found = np.searchsorted(known, wanted)
-        at = np.where(known[found] == wanted, np.append(self.at, np.nan)[found], np.nan)
+        times, starts = self._times
+        wanted = starts[request] + place.astype(np.int64)
+        # Beyond the last place of a request lies the next one's first.
+        at = np.where(wanted < starts[request + 1], times[np.minimum(wanted, len(times) - 1)], np.nan)
         return np.where(self.first[request] == place, 0.0, at)
 
     @cached_property
-    def _known(self) -> tuple[Array, float]:
-        """Places of all requests, those of each beginning where a multiple of the width is."""
-        width = float(self.place.max(initial=0.0) + 2)
-        return np.append(self.request * width + self.place, np.inf), width
+    def _times(self) -> tuple[Array, Whole]:
+        """(of each request one entry a place from 0 to its last: when it stopped there, NaN where it did not; where each request's begin)."""
+        place = self.place.astype(np.int64)
+        ends = starts_of(np.bincount(self.request, minlength=len(self.prompts)))
+        last = np.append(place, 0)[np.maximum(ends[1:] - 1, 0)]
+        starts = starts_of(np.where(np.diff(ends) > 0, last + 1, 1))
+        times = np.full(starts[-1], np.nan)
+        times[starts[self.request] + place] = self.at
+        return times, starts
 
 
 def _windows(own: _Stops) -> pd.DataFrame:

@@ -30,6 +30,7 @@ from app.runners_registry.schemas import KnownRunner
 from app.runners_registry.service import Registry, why_waits
 from app.runs import key_store, records, store
 from app.runs.analysis import analysis, earlier
+from app.runs.request_rows import Gone
 from app.runs.schemas import EventOut, FigureOut, RunFilter, RunPage, RunSummary
 from app.storage.database import Database
 from app.storage.notifications import Notifications
@@ -175,11 +176,15 @@ class Runs(Seen):
 
     async def record(self, run: int, *, whole: bool = False) -> RunRecord:
         """A `whole` one holds the answers too. Raises NoSuchRun, FactsGone."""
-        async with self._about(run) as connection:
-            await self._require_facts(connection, run)
-            found = await records.record(connection, self.view, run, whole=whole)
-            if found is None:
-                raise await self._missing(connection, run)
+        try:
+            async with self._about(run) as connection:
+                await self._require_facts(connection, run)
+                found = await records.record(connection, self.view, run, whole=whole)
+                if found is None:
+                    raise await self._missing(connection, run)
+        except Gone:
+            # They were there a moment ago; now it is known since when they are not.
+            return await self.record(run, whole=whole)
         return found
 
     @staticmethod

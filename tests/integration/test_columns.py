@@ -3,12 +3,14 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
 import pytest
 
 from app.domain.facts import AnyFact, RequestFact, digest_of
 from app.domain.status import RunState
 from app.metrics.columns import LISTS, NUMBERS, TEXTS, WHOLES, Requests
 from app.reports.build import measured
+from app.runs import request_rows
 from runners.parts import offered
 from tests import factories
 from tests.app.metrics.test_trees import tree
@@ -89,12 +91,7 @@ async def test_the_report_is_the_same_of_columns_and_of_facts(service: Service, 
     """Catches a column that is read with another's values or order, an absent number or list that becomes 0 or empty, and ids that are missing where
     answers part."""
     make, spec = CASES[name]
-    facts = make()
-    await service.offer(**offered(), max_concurrency=8)
-    run = await service.run(**{"suite": {"id": "everyday", "limit": 24}, "drafter": {"name": "ngram"}} | spec)
-    attempt = await service.lease()
-    answer = await attempt.send(0, facts or [factories.environment_fact()])
-    assert answer.status_code == 200, answer.text
+    run = await _measured(service, make(), spec)
     columns, whole = [await service.app.state.runs.record(run, whole=each) for each in (False, True)]
     assert isinstance(columns.requests, Requests)
     assert len(columns.requests) == len(whole.requests)
@@ -107,6 +104,35 @@ async def test_the_report_is_the_same_of_columns_and_of_facts(service: Service, 
     ours, theirs = (measured(each.model_copy(update={"state": RunState.SUCCEEDED})) for each in (columns, whole))
     assert ours.report.model_dump_json() == theirs.report.model_dump_json()
     assert ours.kept.model_dump_json() == theirs.kept.model_dump_json()
+
+
+async def _measured(service: Service, facts: Sequence[AnyFact], spec: dict[str, Any]) -> int:
+    await service.offer(**offered(), max_concurrency=8)
+    run = await service.run(**{"suite": {"id": "everyday", "limit": 24}, "drafter": {"name": "ngram"}} | spec)
+    attempt = await service.lease()
+    answer = await attempt.send(0, facts or [factories.environment_fact()])
+    assert answer.status_code == 200, answer.text
+    return run
+
+
+async def test_a_long_attempt_is_read_in_parts(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Catches a part that is read twice or not at all, and a list that is taken for another part's."""
+    run = await _measured(service, varied(), {})
+    monkeypatch.setattr(request_rows, "AT_ONCE", 500)
+    columns, whole = [await service.app.state.runs.record(run, whole=each) for each in (False, True)]
+    steps = max(len(fact.step_end) for fact in whole.requests)
+    assert len(whole.requests) > 3 * 500 / steps
+    _same_columns(columns.requests, Requests.of(whole.requests))
+
+
+def test_requests_that_went_are_no_others() -> None:
+    """Catches a request whose values are gone and which is given its neighbour's."""
+    parts = [np.array([5, 3]), np.array([9])]
+    assert request_rows._places(parts, np.array([3, 5, 9])).tolist() == [1, 0, 2]
+    assert request_rows._places(parts, np.array([9])).tolist() == [2]
+    for ids in ([4], [3, 10], [1]):
+        with pytest.raises(request_rows.Gone):
+            request_rows._places(parts, np.array(ids))
 
 
 def _same_columns(ours: Requests, theirs: Requests) -> None:
