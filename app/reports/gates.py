@@ -16,6 +16,9 @@ from app.reports.report import Gate, Losslessness
 
 # The share of a figure's requests that may fail a check.
 TOLERATED = 0.1
+# The share of its answers that a check must be able to judge: answers that can be judged are the longer ones, and fewer than half of all are no
+# sample of the rest.
+FEWEST_JUDGED = 0.5
 
 
 def _share(value: float) -> Quantity:
@@ -24,19 +27,27 @@ def _share(value: float) -> Quantity:
 
 def degenerate(plain_answers: Sequence[RequestFact]) -> Gate:
     """Answers of the plain arm that repeat themselves, as the runner judged their text. One that was not judged neither passes nor refuses; where
-    none was, the check was not made, and that refuses."""
+    that is most of them, the check was not made, and that refuses."""
     known = [fact for fact in plain_answers if fact.degenerate is not None]
     asked = len(plain_answers)
-    if asked and not known:
-        return Gate(name="degenerate", refused=True, failing=asked, n=asked, limit=TOLERATED, sentence=_unjudged(asked))
+    if len(known) < FEWEST_JUDGED * asked:
+        said = _unjudged(len(known), asked)
+        return Gate(name="degenerate", refused=True, failing=asked - len(known), n=asked, limit=1 - FEWEST_JUDGED, sentence=said)
     looping = [fact for fact in known if fact.degenerate]
     failing, n = len(looping), len(known)
     refused = n > 0 and failing > TOLERATED * n
     return Gate(name="degenerate", refused=refused, failing=failing, n=n, limit=TOLERATED, sentence=_looping(looping, n, refused), asked=asked)
 
 
-def _unjudged(n: int) -> Sentence:
-    return plain("Refused: no answer (of %(n)s) was judged for repeating itself. Loops are easy to guess, so acceptance might flatter.", n=n)
+def _unjudged(known: int, n: int) -> Sentence:
+    if known == 0:
+        return plain("Refused: no answer (of %(n)s) was judged for repeating itself. Loops are easy to guess, so acceptance might flatter.", n=n)
+    return plain(
+        "Refused: only %(known)s of %(n)s answers were judged for repeating themselves, and those are no sample of the rest. Loops are easy to "
+        "guess, so acceptance might flatter.",
+        known=known,
+        n=n,
+    )
 
 
 def _looping(looping: Sequence[RequestFact], n: int, refused: bool) -> Sentence:
@@ -66,13 +77,13 @@ def _looping(looping: Sequence[RequestFact], n: int, refused: bool) -> Sentence:
 def answer_language(answers: Sequence[RequestFact], language: str) -> Gate:
     """Answers in another language than the prompts'. Undetermined ones, and those of profiles that ask for code or another language, are left out.
 
-    Where not one answer could be determined the passport lacks the language of the answers, and a figure without a language is refused.
+    Where most answers could not be determined the passport lacks the language of the answers, and a figure without a language is refused.
     """
     spoken = [measured_language(fact) for fact in answers if fact.answer_kind == "prompt"]
     known = [tag for tag in spoken if tag is not None]
-    if spoken and not known:
-        n = len(spoken)
-        return Gate(name="unknown language", refused=True, failing=n, n=n, limit=TOLERATED, sentence=_unknown(n, language))
+    if len(known) < FEWEST_JUDGED * len(spoken):
+        n, said = len(spoken), _unknown(len(known), len(spoken), language)
+        return Gate(name="unknown language", refused=True, failing=n - len(known), n=n, limit=1 - FEWEST_JUDGED, sentence=said)
     others = [tag for tag in known if base_of(tag) != base_of(language)]
     failing, n = len(others), len(known)
     refused = n > 0 and failing > TOLERATED * n
@@ -80,7 +91,15 @@ def answer_language(answers: Sequence[RequestFact], language: str) -> Gate:
     return Gate(name="other language", refused=refused, failing=failing, n=n, limit=TOLERATED, sentence=said, asked=len(spoken))
 
 
-def _unknown(n: int, language: str) -> Sentence:
+def _unknown(known: int, n: int, language: str) -> Sentence:
+    if known:
+        return plain(
+            "Refused: the language of only %(known)s of %(n)s answers is known, and those are no sample of the rest. Without what they repeat of the "
+            "prompt, code and digits, the others have fewer than %(letters)s letters.",
+            known=known,
+            n=n,
+            letters=FEWEST_LETTERS,
+        )
     return plain(
         "Refused: the language of the answers is not known. Without what they repeat of the prompt, code and digits, no answer of those that "
         "should be in %(language)s (%(n)s) has %(letters)s letters.",

@@ -147,10 +147,6 @@ def _requests(record: RunRecord) -> Iterator[Sentence]:
         yield plain("Drafted tokens are nominal: the engine does not count them, k tokens a round are assumed.")
 
 
-# Where the language of fewer answers than this is known, a reader has to be told beside the acceptance.
-FEWEST_KNOWN = 0.5
-
-
 def _judged(gates: Sequence[Gate]) -> Iterator[Sentence]:
     """What was judged only of some; a gate that refuses says so itself."""
     for gate in gates:
@@ -158,16 +154,5 @@ def _judged(gates: Sequence[Gate]) -> Iterator[Sentence]:
             continue
         if gate.name == "requests failed" and gate.failing:
             yield gate.sentence
-        if few_spoken(gate):
-            yield plain(
-                "The language of only %(n)s of %(asked)s answers could be determined; that of the others is not known.",
-                n=gate.n,
-                asked=gate.asked or 0,
-            )
         if gate.name == "degenerate" and gate.asked is not None and gate.n < gate.asked:
             yield plain("Only %(n)s of %(asked)s answers were judged for repeating themselves.", n=gate.n, asked=gate.asked)
-
-
-def few_spoken(gate: Gate) -> bool:
-    """Whether the language of fewer than half of the answers is known."""
-    return gate.name == "other language" and gate.asked is not None and 0 < gate.n < FEWEST_KNOWN * gate.asked

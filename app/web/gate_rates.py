@@ -5,7 +5,7 @@ from typing import Any
 
 from app.reports.figures.base import Table
 from app.reports.format import decimal, number
-from app.reports.gates import TOLERATED
+from app.reports.gates import FEWEST_JUDGED, TOLERATED
 from app.reports.shown import Shown
 from app.reports.translate import gettext, ngettext
 from app.reports.words import both, mark
@@ -109,4 +109,5 @@ def limits(locale: str) -> dict[str, str]:
         "closing": number("share", found["closing_cycle_share"], locale=locale).value,
         "letters": decimal(found["letters"], 0, locale),
         "tolerated": number("share", TOLERATED, locale=locale).value,
+        "judged": number("share", FEWEST_JUDGED, locale=locale).value,
     }

@@ -128,7 +128,7 @@ def _determined(report: Report, locale: str) -> list[Row]:
     gate = next((gate for gate in report.gates if gate.name in ("other language", "unknown language")), None)
     if gate is None or not (asked := gate.n if gate.name == "unknown language" else gate.asked):
         return []
-    known = 0 if gate.name == "unknown language" else gate.n
+    known = gate.n - gate.failing if gate.name == "unknown language" else gate.n
     said = gettext("%(n)s of %(asked)s", locale) % {"n": decimal(known, 0, locale), "asked": decimal(asked, 0, locale)}
     row = partial(_row, locale=locale)
     return [row("answers whose language could be determined", said)]

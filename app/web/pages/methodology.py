@@ -10,7 +10,7 @@ from app.reports.figures.base import Table
 from app.reports.format import number
 from app.reports.translate import gettext
 from app.reports.words import mark, name_of
-from app.statistics.verdict import FAIR_BASELINE
+from app.statistics.verdict import FAIR_BASELINE, MOST_UNCONTROLLED
 from app.web import gate_rates
 from app.web.coverage import coverage
 from app.web.formulas import formula_of, printed_of
@@ -82,7 +82,11 @@ async def methodology(request: Request) -> Response:
         lesson=lesson(locale),
         wrong=gate_rates.wrong(locale),
         caught=gate_rates.caught(locale),
-        limits=gate_rates.limits(locale) | {"baseline": number("share", FAIR_BASELINE, locale=locale).value},
+        limits=gate_rates.limits(locale)
+        | {
+            "baseline": number("share", FAIR_BASELINE, locale=locale).value,
+            "missing": number("share", MOST_UNCONTROLLED, locale=locale).value,
+        },
         machine_wrong=gate_rates.simulated("none", locale),
         machine_caught=gate_rates.simulated("all", locale),
         noise=gate_rates.noise(locale),

@@ -18,7 +18,6 @@ from app.reports.figures import along, economics, fertility, forest, latency, le
 from app.reports.figures.base import Table
 from app.reports.format import decimal, duration, number
 from app.reports.loads import brief
-from app.reports.notes import few_spoken
 from app.reports.report import Report
 from app.reports.shown import Shown, find, is_refused, missing, part_of, pending, plain_number, show
 from app.reports.translate import gettext
@@ -201,10 +200,6 @@ def _note(report: Report, id: str, locale: str) -> str:
         return gettext("predicted from costs: %(value)s", locale) % {"value": foretold.value} if foretold.value else ""
     if id != report.acceptance:
         return ""
-    few = next((gate for gate in report.gates if few_spoken(gate)), None)
-    if few is not None:
-        told = {"n": decimal(few.n, 0, locale), "asked": decimal(few.asked or 0, 0, locale)}
-        return gettext("the language of only %(n)s of %(asked)s answers is known", locale) % told
     cell, bar = report.find("break_even_acceptance"), find(report, "break_even_acceptance", locale)
     if isinstance(cell, Figure) and cell.pooled.point is not None and cell.pooled.point > 1:
         return gettext("cannot pay at any acceptance", locale)

@@ -124,15 +124,27 @@ def undetermined(base: RunRecord, names: set[str]) -> RunRecord:
     return with_requests(base, *(fact.model_copy(update={"answer_language": "und"}) if fact.prompt in names else fact for fact in base.requests))
 
 
-def test_a_language_known_of_a_handful_is_said_so() -> None:
-    """Catches an acceptance that reads as Russian where two answers of twelve were long enough to tell."""
-    most = {f"ru-{number:02}" for number in range(3, 13)}
-    report = build(undetermined(FAST, most))
-    assert gate(report, "other language") == (False, 0, 2)
-    said = [say(note) for note in report.notes]
-    assert "The language of only 2 of 12 answers could be determined; that of the others is not known." in said
+def test_a_language_known_of_a_handful_is_not_known() -> None:
+    """Catches an acceptance that reads as Russian where five answers of twelve were long enough to tell: those are the long ones."""
+    report = build(undetermined(FAST, {f"ru-{number:02}" for number in range(6, 13)}))
+    assert gate(report, "unknown language") == (True, 7, 12)
+    assert "the language of only 5 of 12 answers is known" in say(report.answer)
+    cell = report.find("acceptance_rate")
+    assert isinstance(cell, Refusal)
     half = build(undetermined(FAST, {f"ru-{number:02}" for number in range(7, 13)}))
-    assert not any("could be determined" in say(note) for note in half.notes)
+    assert gate(half, "other language") == (False, 0, 6)
+    assert half.verdict.outcome == "pays"
+
+
+def test_loops_looked_for_in_a_handful_are_not_looked_for() -> None:
+    """Catches a gate that passes on the five answers of twelve that somebody chose to judge."""
+    for judged, refused in ((5, True), (6, False)):
+        names = {f"ru-{number:02}" for number in range(judged + 1, 13)}
+        facts = (fact.model_copy(update={"degenerate": None}) if fact.prompt in names else fact for fact in FAST.requests)
+        report = build(with_requests(FAST, *facts))
+        assert gate(report, "degenerate")[0] is refused
+        assert report.verdict.outcome == ("cannot tell" if refused else "pays")
+        assert ("only 5 of 12 answers were judged" in say(report.answer)) is refused
 
 
 def test_answers_that_nobody_judged_for_loops_are_refused() -> None:
