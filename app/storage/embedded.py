@@ -50,6 +50,7 @@ class EmbeddedPostgres:
         if not self._take():
             raise EmbeddedError(f"another process already serves from {self.data}; stop it or set BEZMEN_DATA")
         try:
+            self._check_owner()
             self._check_version()
             if not (self.cluster / "PG_VERSION").exists():
                 self._initialise()
@@ -155,6 +156,17 @@ class EmbeddedPostgres:
         if len(os.fsencode(near)) <= SOCKET_PATH:
             return near
         return Path(tempfile.gettempdir()) / f"bezmen-{os.geteuid()}-{hashlib.sha256(os.fsencode(self.data)).hexdigest()[:10]}"
+
+    def _check_owner(self) -> None:
+        """Postgres refuses a cluster of another user, as a copy made by root has become one."""
+        uid = host.server_uid()
+        # What lies in a folder that may not be entered is not asked for.
+        owner = next((owner for path in (self.cluster, self.cluster / "PG_VERSION") if path.exists() and (owner := host.foreign(path, uid))), None)
+        if owner is not None:
+            raise EmbeddedError(
+                f"{self.cluster} belongs to user {owner}, and Postgres runs as {host.user(uid)} here, who may not open it: give it with chown -R "
+                f"{host.user(uid)} {self.cluster}, or copy the folder anew with its owners (cp -a)"
+            )
 
     def _check_version(self) -> None:
         file = self.cluster / "PG_VERSION"

@@ -34,6 +34,19 @@ def give(path: Path) -> None:
         shutil.chown(path, OS_USER, OS_USER)
 
 
+def foreign(path: Path, uid: int) -> str | None:
+    """Whom a file or directory belongs to, if that is not `uid`."""
+    owner = path.stat().st_uid
+    return None if owner == uid else user(owner)
+
+
+def user(uid: int) -> str:
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except KeyError:
+        return str(uid)
+
+
 def blocked(path: Path) -> Path | None:
     """The first directory above `path` that other users cannot pass through; None when all are open."""
     return next((above for above in reversed(path.parents) if not above.stat().st_mode & stat.S_IXOTH), None)

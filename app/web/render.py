@@ -8,7 +8,7 @@ from typing import Any
 from fastapi import Request
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from app.reports import format, translate, words
 from app.reports.figures._points import points_csv
@@ -53,6 +53,13 @@ def told(text: str, locale: str) -> str:
     return Markup('<span lang="en">{}</span>').format(text) if found is None else found
 
 
+def coded(text: str) -> Markup:
+    """A sentence of ours with what stands between backticks as code."""
+    pieces = text.split("`")
+    whole = pieces if len(pieces) % 2 else [text]
+    return Markup("").join(Markup("<code>{}</code>").format(piece) if place % 2 else escape(piece) for place, piece in enumerate(whole))
+
+
 _SPEAKING: dict[str, Callable[..., Any]] = {
     "say": format.say, "counted": format.counted, "moment": format.moment, "duration": format.duration, "name_of": words.name_of,
     "state_of": words.state_of, "outcome_of": words.outcome_of, "arm_of": words.arm_of, "language_name": translate.language_name,
@@ -77,6 +84,7 @@ def environment(locale: str) -> Environment:
     found.globals |= {name: partial(speak, locale=locale) for name, speak in _SPEAKING.items()}
     found.globals |= {"decimal": lambda value: format.decimal(value, 0, locale), "static": static, "htmx_config": HTMX, "locale": locale}
     found.globals["points_csv"] = points_csv
+    found.filters["coded"] = coded
     return found
 
 

@@ -269,3 +269,18 @@ def test_a_secret_of_another_database(folder: Path) -> None:
     (folder / "pg.secret").write_text("another")
     with pytest.raises(EmbeddedError, match="does not belong to the database"):
         postgres.start()
+
+
+def test_a_copy_without_its_owners_is_told_what_to_do(folder: Path) -> None:
+    """Catches the log of a Postgres that may not read its own folder in the place of a sentence."""
+    assert host.foreign(folder, os.geteuid()) is None
+    assert host.foreign(folder, os.geteuid() + 1) == host.user(os.geteuid())
+    host.prepare(folder)
+    (folder / "pg").mkdir()
+    (folder / "pg" / "PG_VERSION").write_text(str(host.VERSION))
+    check = EmbeddedPostgres(folder)._check_owner
+    if not host.is_root():
+        check()
+        return
+    with pytest.raises(EmbeddedError, match=rf"belongs to user root, .*chown -R {host.OS_USER}"):
+        check()

@@ -1,4 +1,4 @@
-"""C15: is the output unchanged? A mark for each answer: at its end where it equals plain's, else where it parts from plain's."""
+"""C15: is the output unchanged? A mark for each request: at the end of its answer where that equals plain's, else where it parts from plain's."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -19,7 +19,7 @@ Lane = tuple[Losslessness, str, Sequence[AnswerRow]]
 def build(report: Report, locale: str) -> Plot:
     """Two rows a precision that was compared: the answers that part from plain's above those that equal them."""
     question = gettext("Is the output unchanged?", locale)
-    caption = gettext("Each answer, by output token. Filled: equal to plain's, at its last token.", locale)
+    caption = gettext("A mark for each request, by output token. Filled: its answer equals plain's, at the last token.", locale)
     caption += " " + gettext("At the first token that differs: hollow is a tie of two tokens by the target's logits, × a violation.", locale)
     if any(row.judgement == "not judged" for found in report.losslessness for row in found.answers):
         caption += " " + gettext("◇ was not judged.", locale)
@@ -102,7 +102,8 @@ def _trace(report: Report, found: Losslessness, rows: Sequence[AnswerRow], y: in
     }  # fmt: skip
     at: dict[int, list[AnswerRow]] = {}
     for row in rows:
-        at.setdefault(_place(row) or 0, []).append(row)
+        # The passes over a prompt that came to the same answer are as many requests, and the name of the row counts requests.
+        at.setdefault(_place(row) or 0, []).extend([row] * row.times)
     spots = [(x, y + _apart(i, len(here)), row) for x, here in at.items() for i, row in enumerate(here)]
     sizes = [_size(len(here)) for here in at.values() for _ in here]
     look = mark(colour(language), symbol(language)) | {"symbol": [shapes[row.judgement] for _, _, row in spots], "size": sizes}

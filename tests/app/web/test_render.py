@@ -9,6 +9,7 @@ from app.errors import NotFound
 from app.metrics.catalogue import METRICS
 from app.web.errors import error_page
 from app.web.pages.methodology import router
+from app.web.render import coded
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 
@@ -59,3 +60,10 @@ async def test_every_figure_of_the_catalogue_is_explained(client: httpx.AsyncCli
 
     text = (await client.get("/methodology")).text
     assert all(f'id="{id}"' in text for id in METRICS)
+
+
+def test_what_is_typed_stands_as_code() -> None:
+    """Catches backticks that a reader sees, and a hint of a runner that would be markup."""
+    assert coded("run `make demo` <b>") == "run <code>make demo</code> &lt;b&gt;"
+    assert coded("`<i>`") == "<code>&lt;i&gt;</code>"
+    assert coded("a lone ` stays") == "a lone ` stays"

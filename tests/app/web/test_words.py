@@ -1,17 +1,19 @@
 """The Russian words fit the English ones, and counts make sentences."""
 
 import re
+from pathlib import Path
 
 import pytest
 from babel.messages.catalog import Message
 from babel.messages.pofile import read_po
 
 from app.errors import AppError
-from app.reports.translate import CATALOGUES
+from app.reports.translate import CATALOGUES, gettext
 from app.reports.words import ELSEWHERE
 from app.runs.schemas import RunPage
 from app.web.pages.runs import counts
 
+README = Path(__file__).parents[3] / "README.ru.md"
 with (CATALOGUES / "ru" / "LC_MESSAGES" / "messages.po").open("rb") as source:
     CATALOGUE = read_po(source, locale="ru")
 MESSAGES = [message for message in CATALOGUE if message.id]
@@ -35,6 +37,29 @@ def test_every_translation_can_be_filled(message: Message) -> None:
         assert placeholders(text) == named
         if named:
             text % dict.fromkeys([*named, *(f"{name}_in" for name in named)], "x")
+
+
+# What else the same thing has been called: each of these has one word in Russian.
+OTHER_WORDS = {
+    r"[кК]ампани": "серия", r"[рР]аннер": "исполнитель", r"\b[кК]еш": "кэш", r"\b[сС]лужб": "сервис", r"[зЗ]акрыт\w+ нагрузк": "замкнутая нагрузка",
+    r"[пП]омешанн": "с помехами", r"[рР]авных токенов:": "ничьих",
+    r"[зЗ]аголов\w+ не (даёт|идёт)|не идёт в заголов|в заголов(ке|ок)\b": "главные показатели",
+    r"\b[хХ]эш": "хеш", r"[тТ]окенайзер": "токенизатор",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("other", OTHER_WORDS)
+def test_one_thing_has_one_word(other: str) -> None:
+    """Catches a second Russian word for what has one already, on the pages and in the README."""
+    texts = [text for message in MESSAGES for text in ([message.string] if isinstance(message.string, str) else message.string or ())]
+    texts += README.read_text(encoding="utf-8").splitlines()
+    assert [text for text in texts if re.search(other, text)] == [], OTHER_WORDS[other]
+
+
+def test_choices_are_named_as_their_hints_name_them() -> None:
+    """Catches a hint that speaks of `request` and `process` above choices named otherwise."""
+    hint = gettext("request: this prompt and its answer alone; process: also the earlier answers of a trial, whose order then matters", "ru")
+    assert [gettext(choice, "ru") in hint for choice in ("request", "process")] == [True, True]
 
 
 def test_titles_of_errors_are_those_of_the_errors() -> None:
