@@ -8,8 +8,8 @@ from app.domain.value import Value
 
 
 class Measured(Value):
-    """One of `runs` finished runs that ask for the same: target, drafter, draft length, load, sampling, prompts, token limit and language. It is the
-    newest that has both speed-up and acceptance; where none has both, the newest that has one of them, or the newest of all.
+    """One of `runs` finished runs on one kind of `device` that ask for the same: target, drafter, draft length, load, sampling, prompts, token limit
+    and language. It is the newest that has both speed-up and acceptance; where none has both, the newest that has one of them, or the newest of all.
 
     `tokenizer` is as found by the run's checks; None where no figure of the run tells it. `earlier_analysis` names the analysis that the numbers
     come from, where the run's facts are gone and it is not the one in force.
@@ -22,6 +22,7 @@ class Measured(Value):
     tokenizer_named: str
     target: str
     dtype: str
+    device: str | None = None
     drafter: Choice
     controller: Choice
     load: Load

@@ -9,7 +9,7 @@ from app.domain.status import RunState
 from app.storage.fact_tables import figures, reports
 from app.storage.kept import shown
 from app.storage.privacy import private
-from app.storage.tables import runs
+from app.storage.tables import attempts, environments, runs
 from app.storage.view import View
 
 MOST = 500
@@ -19,26 +19,29 @@ LISTED = 30
 STOPPED = ("language_differs", "tokenizer_differs")
 
 
-# What two finished runs of one kind agree in: all that their numbers depend on.
+# What two finished runs of one kind agree in beside language, tokenizer, compilation and device: all that their numbers depend on.
 ASKED = (
     "model", "engine", "drafter", "controller", "verifier", "load", "sampling", "suite", "stop", "ignore_eos", "max_new_tokens", "chat_template",
 )  # fmt: skip
 
 
 async def newest(connection: AsyncConnection, view: View, analysis: str) -> list[Any]:
-    """(run, runs, refused_runs, spec, outcome, refused, speedup, acceptance, analysis) of a finished run of each kind, newest first: the newest of
-    those that have both speed-up and acceptance, or else the newest of those that have one of them, or the newest of all."""
+    """(run, runs, refused_runs, device, spec, outcome, refused, speedup, acceptance, analysis) of a finished run of each kind, newest first: the
+    newest of those that have both speed-up and acceptance, or else the newest of those that have one of them, or the newest of all."""
     spec = runs.c.spec
     # Rows of before forwards could be compiled do not name it.
-    key = (runs.c.language, runs.c.tokenizer, func.coalesce(spec["compile"].astext, "false"), *(spec[name] for name in ASKED))
+    key = (environments.c.device, runs.c.language, runs.c.tokenizer, func.coalesce(spec["compile"].astext, "false"), *(spec[name] for name in ASKED))
     has = sum((case((cell.has_key("pooled"), 1), else_=0) for cell in (reports.c.speedup, reports.c.acceptance)), start=literal(0))
     place = func.row_number().over(partition_by=key, order_by=(func.coalesce(has, 0).desc(), runs.c.id.desc()))
     counted = (
         func.count().over(partition_by=key).label("runs"), func.count().filter(reports.c.refused).over(partition_by=key).label("refused_runs"),
     )  # fmt: skip
-    shown_of = (spec, reports.c.outcome, reports.c.refused, reports.c.speedup, reports.c.acceptance, reports.c.analysis)
+    shown_of = (environments.c.device, spec, reports.c.outcome, reports.c.refused, reports.c.speedup, reports.c.acceptance, reports.c.analysis)
     finished = (runs.c.state == RunState.SUCCEEDED, shown(analysis), view.of(runs))
-    of_runs = runs.join(reports, reports.c.run_id == runs.c.id)
+    # What was measured on another machine is of another kind: a run on a CPU says nothing of one on a GPU.
+    last = (attempts.c.run_id == runs.c.id) & (attempts.c.number == runs.c.attempt)
+    of_runs = runs.join(reports, reports.c.run_id == runs.c.id).outerjoin(attempts, last)
+    of_runs = of_runs.outerjoin(environments, environments.c.digest == attempts.c.environment)
     ranked = select(runs.c.id.label("run"), *counted, place.label("place"), *shown_of).select_from(of_runs).where(*finished).subquery()
     return list(await connection.execute(select(ranked).where(ranked.c.place == 1).order_by(ranked.c.run.desc()).limit(MOST)))
 

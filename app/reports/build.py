@@ -213,6 +213,7 @@ def _evidence(record: RunRecord, frames: Frames, shown: Sequence[Cell], run_gate
         seeds=headline.seeds_of(frames, chosen),
         finished=record.state == RunState.SUCCEEDED,
         plain=headline.has_plain(frames),
+        drafts=not undrafted(shown, refused=gate is not None),
         refused=gate is not None and gate.name != "lossy",
         lossy=gate is not None and gate.name == "lossy",
         unstable=bool(headline.unstable(frames)),

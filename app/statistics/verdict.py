@@ -20,6 +20,7 @@ Cause = Literal[
     "not level",
     "slow plain",
     "no control",
+    "no draft",
     "no noise floor",
     "contended",
     "refused",
@@ -68,7 +69,8 @@ class Evidence:
     """All that a verdict rests on. `speedup` is the load's headline and None where plain was not measured; `control` is the time of the library's
     own plain decoding ÷ that of the plain arm, and `controlled` says that the run should have it; `blocks` and `contended` count blocks of trials;
     `seeds` is the least number of draws of a prompt that were timed in both arms, None where nothing is drawn; `refused` and `lossy` are the gates'
-    answers; `unstable` says that an arm does not bear its open load; `still_pays` is False where a family's Holm adjustment takes a `pays` back."""
+    answers; `drafts` is False where the speculative arm drafted nothing at all; `unstable` says that an arm does not bear its open load;
+    `still_pays` is False where a family's Holm adjustment takes a `pays` back."""
 
     headline: str
     margin: float
@@ -81,6 +83,7 @@ class Evidence:
     seeds: int | None = None
     finished: bool = True
     plain: bool = True
+    drafts: bool = True
     refused: bool = False
     lossy: bool = False
     unstable: bool = False
@@ -131,14 +134,16 @@ def _causes(seen: Evidence, outcome: Outcome) -> list[tuple[Cause, bool]]:
     measured = seen.finished and seen.plain
     return [
         ("not finished", not seen.finished),
-        ("no plain arm", seen.finished and not seen.plain),
         ("refused", seen.refused),
         ("lossy", seen.lossy),
+        # Behind a refusal: plain requests of which each broke off were measured.
+        ("no plain arm", seen.finished and not seen.plain),
         ("unstable", measured and seen.unstable),
         ("contended", seen.blocks > 0 and seen.contended > seen.blocks * MOST_CONTENDED),
         ("not level", floor is not None and excludes_one(floor)),
         ("slow plain", measured and slow_plain(seen.control)),
         ("no control", measured and seen.controlled and speedup is not None and speedup.low is not None and not _control_known(seen)),
+        ("no draft", measured and not seen.drafts and outcome != "does not pay"),
         ("few trial pairs" if seen.of_trial_pairs else "few prompts", measured and speedup is not None and speedup.n < seen.fewest),
         ("few seeds", measured and seen.seeds is not None and seen.seeds < FEWEST_SEEDS),
         ("no interval", measured and (speedup is None or speedup.low is None)),

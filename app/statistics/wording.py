@@ -61,7 +61,7 @@ def _sentence(seen: Evidence, found: Decision, subject: Subject) -> Sentence:
     if found.outcome != "cannot tell":
         return _decided(seen, found, subject)
     strongest = found.causes[0]
-    said = _of_subject(strongest, seen, subject) or _of_bench(strongest, seen)
+    said = _of_subject(strongest, seen, subject) or _of_bench(strongest, seen, subject)
     return said or (_of_trials if seen.of_trial_pairs else _of_numbers)(strongest, seen, found, subject)
 
 
@@ -87,12 +87,33 @@ def _decided(seen: Evidence, found: Decision, subject: Subject) -> Sentence:
     known = subject.acceptance is not None and subject.acceptance.point is not None
     if known and subject.acceptance is not None:
         values["acceptance"] = quantity("share_of_nodes" if subject.of_nodes else "share", subject.acceptance)
+    if not seen.drafts:
+        return _costs(seen, subject)
     pays, slower, does_not_pay = _deciders(seen, subject)
     if found.outcome == "pays":
         return pays(values, known=known)
     if found.slower:
         return slower(values, known=known)
     return does_not_pay(values | {"bar": Quantity(kind="ratio", value=1 + seen.margin)}, known=known)
+
+
+def _costs(seen: Evidence, subject: Subject) -> Sentence:
+    """Of a run without a single draft: its speed-up says what asking for drafts costs."""
+    assert seen.speedup is not None
+    values = {"language": subject.language, "drafter": subject.drafter, "speedup": quantity("ratio", seen.speedup)}
+    if seen.of_trial_pairs:
+        return plain(
+            "Does not pay: no draft was ever made. In %(language)s %(drafter)s runs at %(speedup)s of plain speed (%(trial_pairs)s), which is what "
+            "asking for drafts costs.",
+            **values,
+            trial_pairs=seen.speedup.n,
+        )
+    return plain(
+        "Does not pay: no draft was ever made. In %(language)s %(drafter)s runs at %(speedup)s of plain speed (%(prompts)s), which is what asking "
+        "for drafts costs.",
+        **values,
+        prompts=seen.speedup.n,
+    )
 
 
 def _deciders(seen: Evidence, subject: Subject) -> tuple[Said, Said, Said]:
@@ -166,7 +187,7 @@ def _of_subject(cause: Cause, seen: Evidence, subject: Subject) -> Sentence | No
             return None
 
 
-def _of_bench(cause: Cause, seen: Evidence) -> Sentence | None:
+def _of_bench(cause: Cause, seen: Evidence, subject: Subject) -> Sentence | None:
     if cause == "contended":
         return plain(
             "Cannot tell on this machine. Other processes disturbed %(contended)s of %(blocks)s of trials. "
@@ -193,6 +214,16 @@ def _of_bench(cause: Cause, seen: Evidence) -> Sentence | None:
             known=0 if seen.control is None else seen.control.n,
             prompts=seen.speedup.n,
         )
+    if cause == "no draft" and seen.speedup is not None and seen.speedup.point is not None:
+        return plain(
+            "Cannot tell: no draft was ever made, so the drafter was not tried. In %(language)s %(drafter)s runs at %(speedup)s of plain speed, "
+            "which is what asking for drafts costs.",
+            language=subject.language,
+            drafter=subject.drafter,
+            speedup=quantity("ratio", seen.speedup),
+        )
+    if cause == "no draft":
+        return plain("Cannot tell: no draft was ever made, so the drafter was not tried, and its speed has no number.")
     if cause == "few seeds" and seen.seeds is not None:
         return plain(
             "Cannot tell: answers are drawn, and %(seeds)s draws of a prompt in both arms are too few; %(least)s are the least.",

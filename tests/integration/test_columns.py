@@ -78,7 +78,7 @@ CASES: dict[str, tuple[Make, dict[str, Any]]] = {
     "parted": (lambda: parted(factories.facts()), {}),
     "parted in the headline": (apart, {}),
     "drawn": (lambda: factories.facts(passes=4), DRAWN),
-    "trees": (branching, {}),
+    "trees": (branching, {"controller": {"name": "constant", "params": {"length": 8}}}),
     "timed": (timed, {}),
     "under load": (lambda: loaded(*load_facts(concurrency=4, blocks=3)), {"load": {"concurrency": 4}}),
     "open load": (lambda: loaded(*open_facts()), {"load": {"kind": "open", "rate": 0.7}}),

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from tests import factories
 from tests.integration.conftest import Service
 
 
@@ -74,3 +75,20 @@ async def test_another_project_sees_nothing_of_it(service: Service) -> None:
         answer = await service.client.get(f"/api/v1/{path}", headers=there)
         assert answer.status_code == 200
         assert '"run"' not in answer.text
+
+
+async def test_another_machine_measures_another_kind(service: Service) -> None:
+    """Catches a run on a CPU that takes the place of one on a GPU, since all that was asked for is the same."""
+    await service.offer()
+    for device in ("NVIDIA H200", "x86_64, 2 cores", "NVIDIA H200"):
+        run = await service.run()
+        attempt = await service.lease()
+        told = [factories.environment_fact(device=device), *(fact for fact in factories.facts() if fact.kind != "environment")]
+        assert (await attempt.send(0, told)).status_code == 200
+        assert (await attempt.finish(1)).status_code == 200
+        assert (await service.get(f"/api/v1/runs/{run}/report")).status_code == 200
+    (row,) = (await summary(service))["rows"]
+    assert [(one["run"], one["runs"], one["device"]) for one in row["measured"]] == [(3, 2, "NVIDIA H200"), (2, 1, "x86_64, 2 cores")]
+    page = (await service.get("/languages")).text
+    assert page.count("· NVIDIA H200") == 1
+    assert page.count("· x86_64, 2 cores") == 1

@@ -68,7 +68,7 @@ async def languages_page(request: Request, tongues: Annotated[Tongues, Depends(l
 
 def view(found: Languages, locale: str) -> dict[str, Any]:
     rows = [Row(row, tokenizer_of(row), tuple(_fertility(row, text, per, locale) for text, per, _ in KINDS)) for row in found.rows]
-    runs = [run_of(one, tokenizer_of(one), locale) for row in found.rows for one in row.measured]
+    runs = with_devices([run_of(one, tokenizer_of(one), locale) for row in found.rows for one in row.measured])
     lines = [[_line(row, place) for row in rows] for place in range(len(KINDS))]
     panels = [(gettext(KINDS[place][2], locale), lines[place]) for place in (0, 1)]
     pairs = [_pair(run) for run in runs]
@@ -117,6 +117,12 @@ def run_of(one: Measured, tokenizer: str, locale: str) -> Run:
     return Run(
         one, tokenizer, part(one.drafter), spoken(one.load, locale), speedup, accepted, _shown(one.chars_per_round, one, "chars_per_round", locale)
     )
+
+
+def with_devices(runs: list[Run]) -> list[Run]:
+    """The device beside the load, where runs of several devices stand together."""
+    several = len({run.found.device for run in runs}) > 1
+    return [replace(run, load=f"{run.load} · {run.found.device}") if several and run.found.device else run for run in runs]
 
 
 def _shown(cell: Cell | None, one: Measured, id: str, locale: str) -> Shown:

@@ -35,3 +35,9 @@ def test_a_shorter_run_takes_nobodys_place() -> None:
 
 def test_of_equals_the_newest_of_each_language() -> None:
     assert runs(measured(2), measured(5), measured(4, language="ru")) == [5, 4]
+
+
+def test_another_machine_takes_nobodys_place() -> None:
+    """Catches a run on a CPU that stands where one on a GPU stood, without a word."""
+    gpu = measured(2).model_copy(update={"device": "GPU"})
+    assert runs(gpu, measured(5).model_copy(update={"device": "CPU"})) == [5, 2]

@@ -302,16 +302,38 @@ def test_a_queued_run_has_reasons_in_place_of_figures() -> None:
     assert say(report.answer) == "Waiting in the queue."
 
 
-def test_no_draft_is_said_and_not_zero() -> None:
-    def idle(fact: RequestFact) -> RequestFact | None:
-        if fact.arm == "plain":
-            return None
-        plain = next(each for each in FAST.requests if each.arm == "plain" and each.prompt == fact.prompt and each.trial == fact.trial)
-        return plain.model_copy(update={"arm": "speculative", "order": fact.order})
+def idle(fact: RequestFact) -> RequestFact | None:
+    """The speculative arm without a draft, in plain's time and a little more or less."""
+    if fact.arm != "speculative":
+        return None
+    plain = next(each for each in FAST.requests if each.arm == "plain" and each.prompt == fact.prompt and each.trial == fact.trial)
+    ends = tuple(plain.sent_at + (end - plain.sent_at) * (1 + 0.04 * (int(fact.prompt[-2:]) % 3 - 1)) for end in plain.step_end)
+    moved = {"arm": "speculative", "order": fact.order, "step_end": ends, "first_at": ends[0], "last_at": ends[-1]}
+    return plain.model_copy(update=moved)
 
+
+def test_no_draft_is_said_and_not_zero() -> None:
     cell = build(with_requests(FAST, idle)).find("acceptance_rate")
     assert isinstance(cell, Absent)
     assert say(cell.reason) == "No draft was made."
+
+
+@pytest.mark.parametrize(("factor", "outcome"), [(0.5, "cannot tell"), (1.0, "cannot tell"), (2.0, "does not pay")])
+def test_that_no_draft_was_made_is_the_first_thing_said(factor: float, outcome: str) -> None:
+    """Catches "13 prompts more would settle it" of a drafter that never drafted, and `pays` of one: what was weighed is the asking alone."""
+    report = build(slowed(with_requests(FAST, idle), factor))
+    assert report.verdict.outcome == outcome
+    assert report.verdict.more is None
+    said = say(report.answer)
+    assert said.startswith(f"{outcome.capitalize()}: no draft was ever made")
+    assert "what asking for drafts costs" in said
+
+
+def test_a_plain_arm_that_broke_off_was_measured() -> None:
+    """Catches "plain decoding was not measured" of a run whose plain requests all broke off, in the place of the gate's own sentence."""
+    report = build(with_requests(FAST, lambda fact: fact.model_copy(update={"finish": "error"}) if fact.arm == "plain" else None))
+    assert report.verdict.causes[0] == "refused"
+    assert say(report.answer).startswith("Refused: 48 of 48 requests have no whole answer in an arm.")
 
 
 def test_a_report_survives_its_json() -> None:

@@ -48,6 +48,7 @@ def test_the_margin_decides(speedup: Estimate, outcome: str, slower: bool) -> No
         ({"noise_floor": None}, "no noise floor"),
         ({"control": ratio(0.34, 0.33, 0.36)}, "slow plain"),
         ({"controlled": True}, "no control"),
+        ({"drafts": False}, "no draft"),
         ({"controlled": True, "control": ratio(1.0, 0.98, 1.02, n=10)}, "no control"),
         ({"blocks": 3, "contended": 2}, "contended"),
         ({"refused": True}, "refused"),
