@@ -53,10 +53,13 @@ BOARD: tuple[Entry, ...] = (
             Published("toy-ngram-tokens", "tokens per call", mark("tokens per target call"), 4.85, _TOY, more={"target": mark("toy")}),
         ),
     ),
-    Entry(mark("small draft model"), "external model", mark("Another model with weights and KV cache of its own; it must share the tokenizer.")),
+    Entry(
+        mark("small draft model"), "external model", mark("Another model with weights and KV cache of its own; it must share the tokenizer."),
+        "draft-model",
+    ),
     Entry(
         "S2-MoE", "self, experts",
-        mark("Fewer experts draft: routing-aware expansion, reuse-aware gating of experts, a shared context."), None,
+        mark("Fewer experts draft: routing-aware expansion, reuse-aware gating of experts, a shared context."), "s2moe",
         (
             Published("s2moe-peak", "speed-up", mark("peak speed-up"), 5.3, _AUTHORS, more=_paper("2608.15018")
                       | {"hardware": mark("edge devices, llama.cpp"), "note": mark("“up to”: the largest, not the mean")}),
@@ -65,7 +68,7 @@ BOARD: tuple[Entry, ...] = (
         ),
     ),
     Entry(
-        "SpecAttn", "self, KV subset", mark("Critical KV entries are a by-product of the last verification."), None,
+        "SpecAttn", "self, KV subset", mark("Critical KV entries are a by-product of the last verification."), "specattn",
         (
             Published("specattn-plain", "speed-up", mark("throughput against plain"), 2.81, _AUTHORS, more=_paper("2602.07223")),
             Published("specattn-sparse", "speed-up", mark("throughput against earlier sparse self-speculation"), 1.29, _AUTHORS,
@@ -74,7 +77,7 @@ BOARD: tuple[Entry, ...] = (
     ),
     Entry(
         mark("component-aware"), "self, hybrid models",
-        mark("The perplexity ratio of the ablated model is said to foretell acceptance: 3.15 goes with 0.37, 81.96 with 0.019."), None,
+        mark("The perplexity ratio of the ablated model is said to foretell acceptance: 3.15 goes with 0.37, 81.96 with 0.019."), "component",
         (
             Published("component-falcon", "acceptance", mark("α at k = 2, greedy"), 0.68, _AUTHORS, more=_paper("2605.01106")
                       | {"target": "Falcon-H1", "note": mark("parallel Mamba-2 and attention; holds from 0.5B to 3B")}),
@@ -108,8 +111,8 @@ BOARD: tuple[Entry, ...] = (
             Published("dflash-loaded", "speed-up", mark("speed-up under load"), 0.25, _EARLIER, more={"hardware": "RTX 4060"}),
         ),
     ),
-    Entry("KnapSpec", "self, layers", mark("Which layers to skip, as a knapsack. arXiv 2602.20217; no figure entered yet.")),
-    Entry("CLaSp", "self, layers", mark("Layers skipped in context, without modules or training; no figure entered yet.")),
+    Entry("KnapSpec", "self, layers", mark("Which layers to skip, as a knapsack. arXiv 2602.20217; no figure entered yet."), "knapspec"),
+    Entry("CLaSp", "self, layers", mark("Layers skipped in context, without modules or training; no figure entered yet."), "clasp"),
     Entry(mark("LK losses"), "training", mark("The acceptance rate is optimised in the loss. arXiv 2602.23881; no figure entered yet.")),
     Entry(
         "UBTree", "external tree",
