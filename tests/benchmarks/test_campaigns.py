@@ -4,8 +4,8 @@ from app.campaigns.schemas import CampaignIn
 from benchmarks.campaigns import PLANS, body
 from runners.parts import choose, drafters
 
-# Need another model beside the target, or one of another architecture.
-ELSEWHERE = {"none", "draft-model", "s2moe"}
+# Plain decoding, and what needs another model beside the target.
+ELSEWHERE = {"none", "draft-model"}
 
 
 def test_every_plan_can_be_asked_for() -> None:
