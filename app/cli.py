@@ -5,7 +5,7 @@ import sys
 
 import typer
 
-from app.commands import compare, database, demo, gate, project, runner, serve, submit, suite, table, token, toy, user, wait, zoo
+from app.commands import compare, database, demo, gate, probe, project, runner, serve, submit, suite, table, token, toy, user, wait, zoo
 
 FAILED = 3
 commands = typer.Typer(
@@ -18,6 +18,7 @@ commands.command()(wait.wait)
 commands.command()(compare.compare)
 commands.command()(gate.gate)
 commands.command()(table.table)
+commands.command()(probe.probe)
 commands.command()(demo.demo)
 commands.command()(toy.toy)
 commands.add_typer(token.app, name="token")

@@ -42,6 +42,8 @@ from app.operations.meters import Meters
 from app.operations.middleware import Requests
 from app.operations.routes import router as operations_router
 from app.operations.service import Gauges
+from app.probes.routes import router as probes_router
+from app.probes.service import Probes
 from app.queue.sweeper import Sweeper
 from app.responses import SpokenResponse
 from app.runners_registry.routes import router as runners_router
@@ -96,6 +98,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         suites_router,
         runners_router,
         attempts_router,
+        probes_router,
         access_router,
         line_router,
         languages_router,
@@ -138,7 +141,7 @@ async def running(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
         retention = Retention(database, settings.keep_facts_days)
         for work in (retention.sweep, app.state.hooks.prune):
             stack.push_async_callback(_end, asyncio.create_task(_again_and_again(work, PERIOD_SECONDS)))
-        for work in (sweeper.sweep, app.state.users.sweep, app.state.runs.prepare_reports):
+        for work in (sweeper.sweep, app.state.probes.sweep, app.state.users.sweep, app.state.runs.prepare_reports):
             stack.push_async_callback(_end, asyncio.create_task(_again_and_again(work, sweeper.period)))
         stack.push_async_callback(_end, asyncio.create_task(_again_and_again(app.state.courier.work, PAUSE_SECONDS)))
         yield
@@ -185,6 +188,9 @@ def _furnish(app: FastAPI, settings: Settings, database: Database, notifications
     app.state.registry = registry
     app.state.runs = runs
     app.state.campaigns = Campaigns(database, registry, runs, queued_per_token=settings.queued_per_token)
+    app.state.probes = Probes(
+        database, registry, queued_per_token=settings.queued_per_token, lease_seconds=settings.lease_seconds, beat_seconds=settings.beat_seconds
+    )
     app.state.relatives = Relatives(database)
     app.state.comparisons = Comparisons(runs)
     app.state.gates = Gates(runs, app.state.comparisons)

@@ -17,7 +17,7 @@ import httpx
 
 from app.domain.catalogue import Offer
 from app.domain.lease import Lease
-from runners.child import environment
+from runners.child import Child, environment
 from runners.cores import measuring_cores
 from runners.device_lock import DeviceBusy, claim, hold, lock_folder
 from runners.group import Group
@@ -25,6 +25,8 @@ from runners.job import Job
 from runners.keeper import Keeper
 from runners.link import Link, Lost, Refused, read_token
 from runners.machine import Machine
+from runners.probe_job import ProbeJob
+from runners.prober import Prober
 from runners.site import Site
 
 log = logging.getLogger("bezmen.runner")
@@ -62,6 +64,7 @@ class Agent:
                 self._measure([lease, *lease.siblings])
             else:
                 self.keeper.dismiss()
+                self._probe()
 
     def _measure(self, leases: list[Lease]) -> None:
         for lease in leases:
@@ -82,6 +85,20 @@ class Agent:
         finally:
             if not free:
                 self.keeper.dismiss()
+
+    def _probe(self) -> None:
+        """The next probe, if one waits: runs come first."""
+        lease = None if self.draining else self.link.lease_probe()
+        if lease is None:
+            return
+        log.info("probe %s attempt %s: %s of %s", lease.probe, lease.attempt, lease.spec.ablation.kind, lease.spec.model.title)
+        cores = tuple(measuring_cores())
+        job = ProbeJob(spec=lease.spec, cache=self.data / "models", roots=self.site.roots, hub=self.site.hub, cores=cores)
+        child = Child(self.spool / f"child-{time.time_ns()}", online=bool(job.hub))
+        try:
+            Prober(self.link, lease, job, self.spool, lambda: self.signals > 1).run(child)
+        finally:
+            child.stop(1.0)
 
 
 def read_machine(site: Site) -> Machine:

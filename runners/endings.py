@@ -4,6 +4,7 @@ import torch
 
 from app.domain.facts import FinishFact
 from runners.drafters.base import UnfitDrafter
+from runners.engine.ablation import UnfitAblation
 from runners.engine.families import UnsupportedModel
 from runners.models.allowlist import ModelRefused
 from runners.models.load import NoSuchModel
@@ -18,6 +19,7 @@ CODES: dict[type[Exception], str] = {
     UnknownPart: "unknown_part",
     UnfitDrafter: "unfit_drafter",
     UnsupportedModel: "unsupported_model",
+    UnfitAblation: "unfit_ablation",
     ModelRefused: "model_refused",
     NoWeights: "no_weights",
     NoSuchModel: "no_such_model",

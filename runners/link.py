@@ -14,6 +14,7 @@ import httpx
 from app.domain.catalogue import Offer
 from app.domain.facts import FinishFact
 from app.domain.lease import Lease
+from app.domain.probe import ProbeEnd, ProbeLease
 from app.domain.protocol import PROTOCOL
 
 log = logging.getLogger("bezmen.runner")
@@ -82,6 +83,35 @@ class Link:
         except httpx.TransportError as error:
             log.warning("could not release run %s: %s", lease.run, error)
 
+    # --- probes -------------------------------------------------------------------------------------------------------------------------
+
+    def lease_probe(self) -> ProbeLease | None:
+        """Without waiting; None also from a service that does not answer, or knows no probes."""
+        try:
+            answer = self._client.post("/runners/me/probes/lease", json={}, headers={"Authorization": f"Bearer {self._token}"})
+        except httpx.TransportError:
+            return None
+        return ProbeLease.model_validate(answer.json()) if answer.status_code == 200 else None
+
+    def beat_probe(self, lease: ProbeLease) -> bool | None:
+        """Whether the lease holds; None when the service could not be asked, and it runs on."""
+        try:
+            answer = self._client.post(f"{_place(lease)}/heartbeat", headers={"Authorization": f"Bearer {lease.token}"}, timeout=10.0)
+        except httpx.TransportError:
+            return None
+        return None if answer.status_code >= 500 or answer.status_code == 429 else answer.is_success
+
+    def finish_probe(self, lease: ProbeLease, end: ProbeEnd, give_up: Callable[[], bool]) -> None:
+        """Saying it again is harmless. Raises Lost or Refused."""
+        self._send("POST", f"{_place(lease)}/finish", {"end": end.model_dump(mode="json")}, lease.token, give_up)
+
+    def release_probe(self, lease: ProbeLease, reason: str) -> None:
+        """Gives the probe back at once; where that fails the lease simply ends."""
+        try:
+            self._client.post(f"{_place(lease)}/release", json={"reason": reason}, headers={"Authorization": f"Bearer {lease.token}"}, timeout=10.0)
+        except httpx.TransportError as error:
+            log.warning("could not release probe %s: %s", lease.probe, error)
+
     def _post(self, lease: Lease, verb: str, body: dict[str, Any]) -> httpx.Response:
         return self._client.post(f"/attempts/{lease.attempt_id}/{verb}", json=body, headers={"Authorization": f"Bearer {lease.token}"}, timeout=10.0)
 
@@ -105,6 +135,10 @@ class Link:
             log.warning("%s %s: %s; trying again in %.1f s", method, path, problem, pause)
             time.sleep(pause)
             pause = min(pause * 2, 5.0)
+
+
+def _place(lease: ProbeLease) -> str:
+    return f"/probes/{lease.probe}/attempts/{lease.attempt}"
 
 
 def _problem(answer: httpx.Response) -> str:

@@ -19,12 +19,14 @@ import transformers
 
 from app.domain.facts import ProgressFact
 from app.domain.spec import Regime
+from runners import probe
 from runners.desk import Desk
 from runners.endings import EXPECTED, MEASURED, ending_of
 from runners.environment import describe, pick_device, pin
 from runners.job import Job
 from runners.models.shelf import Shelf
 from runners.prepare import each, open_bench, prepare
+from runners.probe_job import JOB
 from runners.protocol.bench import Bench
 from runners.protocol.closed import ClosedTrials
 from runners.protocol.open import OpenTrials
@@ -111,6 +113,9 @@ def take_orders(folders: SimpleQueue[Path | None]) -> None:
 
 def work(folder: Path, stopped: threading.Event, shelf: Shelf) -> None:
     """One job, to the last word on each of its runs. Any error that is nobody's but ours goes on."""
+    if (folder / JOB).exists():
+        probe.work(folder, shelf)
+        return
     job = Job.read(folder)
     pin(list(job.cores))
     torch.manual_seed(job.shared.sampling.seed)

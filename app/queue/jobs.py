@@ -14,7 +14,7 @@ from procrastinate.manager import JobManager
 from sqlalchemy import ColumnElement, String, cast, column, exists, table
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-TASK = "bezmen.measure"
+TASK, PROBE = "bezmen.measure", "bezmen.probe"
 # Deliveries have a queue of their own, which no runner asks for.
 HOOKS, DELIVER = "webhooks", "bezmen.deliver"
 _JOBS = table("procrastinate_jobs", column("id"), column("status"))

@@ -3,6 +3,7 @@
 import hashlib
 import json
 
+from app.domain.probe import ProbeSpec
 from app.domain.spec import Choice, RunSpec
 
 LONGEST = 40
@@ -38,6 +39,12 @@ def queue_of(spec: RunSpec, project: str) -> str:
     labels = ",".join(f"{name}={value}" for name, value in sorted(spec.wanted_labels.items())) or "any"
     readable = labels.encode("ascii", "ignore").decode()[: LONGEST - DIGEST - 1]
     return f"{readable}#{_digest(needs(spec) | {'project': project})}"
+
+
+def probe_queue(spec: ProbeSpec, project: str) -> str:
+    """The queue of probes that need the same of a runner; no queue of runs has its name, in which a label would have a value."""
+    needed = {"model": spec.model.model_dump(mode="json"), "suite": spec.suite, "languages": sorted(spec.languages), "project": project}
+    return f"probe#{_digest(needed)}"
 
 
 def bench_of(spec: RunSpec) -> str:

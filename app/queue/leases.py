@@ -90,6 +90,16 @@ async def last_of(connection: AsyncConnection, runner: int) -> tuple[int, RunSpe
     return None if row is None or row.campaign_id is None else (row.campaign_id, RunSpec.model_validate(row.spec))
 
 
+async def worker_of(connection: AsyncConnection, runner: Row[Any]) -> int:
+    """The queue's worker that a locked runner is, alive as of now."""
+    worker: int | None = runner.worker_id
+    if worker is None:
+        worker = await jobs.register_worker(connection)
+        await connection.execute(update(runners).where(runners.c.id == runner.id).values(worker_id=worker))
+    await jobs.beat(connection, worker)
+    return worker
+
+
 async def take(
     connection: AsyncConnection, runner: Row[Any], queues: list[str], token_hash: bytes, seconds: float, *, beside: int | None = None
 ) -> Taken | None:
@@ -97,12 +107,7 @@ async def take(
 
     Raises RunIsHeld.
     """
-    worker = runner.worker_id
-    if worker is None:
-        worker = await jobs.register_worker(connection)
-        await connection.execute(update(runners).where(runners.c.id == runner.id).values(worker_id=worker))
-    await jobs.beat(connection, worker)
-    job = await jobs.fetch(connection, queues, worker)
+    job = await jobs.fetch(connection, queues, await worker_of(connection, runner))
     if job is None:
         return None
     run = (await connection.execute(select(runs).where(runs.c.job_id == job.id).with_for_update(skip_locked=True))).one_or_none()

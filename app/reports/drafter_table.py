@@ -147,8 +147,8 @@ def parts_of(drafter: Choice, controller: Choice) -> str:
 def _entry(report: Report, id: str, notes: Notes, locale: str) -> Entry:
     shown = find(report, id, locale)
     if shown.state in {"refused", "absent"}:
-        word = gettext("refused" if shown.state == "refused" else "no number", locale)
-        return Entry(f"{'⊘ ' if shown.state == 'refused' else ''}{word}{notes.numbered(shown.why)}")
+        word = f"⊘ {gettext('refused', locale)}" if shown.state == "refused" else gettext("no number", locale)
+        return Entry(word + notes.numbered(shown.why))
     lacks = shown.why if not shown.interval or shown.state == "suspect" else ""
     text = " ".join(part for part in (shown.value, shown.interval) if part) + (notes.numbered(lacks) if lacks else "")
     return Entry(text, _drawn(report, id, shown))

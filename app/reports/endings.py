@@ -16,6 +16,10 @@ ENDINGS: tuple[str, ...] = (
         "for fewer prompts."
     ),
     mark("The longest prompt with its answer takes %(needed)s tokens; the model allows %(allowed)s."),
+    mark("%(suite)s has %(tokens)s tokens in %(tag)s in %(prompts)s prompts at most; a probe needs %(fewest)s."),
+    mark("Ask for more prompts, or for another suite."),
+    mark("the model is no hybrid: it has no attention beside or between other mixers that could be left out"),
+    mark("%(count)s layers cannot be left out of %(layers)s; at least one is to be left"),
     mark("Speculation was not active: the warm-up drafted nothing, although this drafter always drafts."),
     mark("Acceptance would be forced: %(why)s."),
     mark("exit_layer %(exit)s is past the target's %(layers)s layers"),

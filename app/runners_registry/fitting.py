@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from app.domain.catalogue import HandedSuite, Offer, OfferedModel, OfferedSuite, Part
 from app.domain.defaults import with_defaults
 from app.domain.language import base_of
+from app.domain.probe import ProbeSpec
 from app.domain.spec import NAMED_IN, Choice, ModelSource, RunSpec
 from app.errors import did_you_mean, pointer
 from app.runners_registry.parameters import faults
@@ -19,6 +20,31 @@ def problems(spec: RunSpec, offers: Sequence[Offer]) -> list[Field]:
     if not found and not any(serves(spec, offer) for offer in offers):
         return [_field("no runner offers model, engine, drafter, suite and load of this run together")]
     return found
+
+
+def lacking(probe: ProbeSpec, offers: Sequence[Offer]) -> list[Field]:
+    """The same of a probe, which decodes nothing and reads the suites that come with runners alone."""
+    found = [*_model(probe.model, offers), *_own_suite(probe, offers)]
+    if not found and not any(probes(probe, offer) for offer in offers):
+        return [_field("no runner offers model and suite of this probe together")]
+    return found
+
+
+def probes(probe: ProbeSpec, offer: Offer) -> bool:
+    """Whether this runner alone can probe all of it."""
+    return not [*_model(probe.model, [offer]), *_own_suite(probe, [offer])]
+
+
+def _own_suite(probe: ProbeSpec, offers: Sequence[Offer]) -> Iterator[Field]:
+    own = [suite for offer in offers for suite in offer.suites if not isinstance(suite, HandedSuite)]
+    named = [suite for suite in own if suite.id == probe.suite]
+    if not named:
+        yield _field(did_you_mean("suite", probe.suite, (suite.id for suite in own)), "suite")
+        return
+    for place, language in enumerate(probe.languages):
+        if not any(_speaks(suite, language) for suite in named):
+            known = sorted({tag for suite in named for tag in suite.languages})
+            yield _field(f"suite {probe.suite} has no prompts in {language}; it has {', '.join(known)}", "languages", place)
 
 
 def serves(spec: RunSpec, offer: Offer) -> bool:

@@ -10,11 +10,12 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from app.access.principal import Principal
 from app.access.seen import Seen, Who, narrowed
 from app.domain.catalogue import HandedSuite, Offer, OfferedModel, OfferedSuite
+from app.domain.probe import ProbeSpec
 from app.domain.spec import RunSpec
 from app.errors import Conflict, InvalidInput, NotFound, did_you_mean
 from app.queue.labels import bench_of
 from app.runners_registry import foreseen, protocol, quota, store
-from app.runners_registry.fitting import NO_OFFER, clash, labelled, merged, problems, resolved, serves, with_suites
+from app.runners_registry.fitting import NO_OFFER, clash, labelled, lacking, merged, problems, resolved, serves, with_suites
 from app.runners_registry.schemas import Catalogue, KnownRunner, RunnerOut
 from app.storage.database import Database
 from app.storage.view import View
@@ -82,6 +83,16 @@ class Registry(Seen):
         foreseen.require(spec, prompts, layers)
         quota.require(spec, _suites(offers, offers), self._tokens_per_run)
         return resolved(spec, offers)
+
+    async def check_probe(self, spec: ProbeSpec, project: str) -> None:
+        """Raises NobodyOffers, and NotOffered naming the fields that no runner has an answer for."""
+        async with self._database.transaction() as connection:
+            offers = [runner.offer for runner in await store.known(connection, View(project))]
+        if not offers:
+            raise NobodyOffers(NO_OFFER)
+        found = lacking(spec, offers)
+        if found:
+            raise NotOffered(" ".join(_sentence(field) for field in found), fields=found)
 
     async def groups(self, specs: Sequence[RunSpec]) -> list[RunSpec]:
         """Those of `specs` for which some runner can measure all that share their bench."""

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from app.domain.canonical import text
 from app.errors import InvalidInput, pointer
 
-Kind = Literal["run", "campaign"]
+Kind = Literal["run", "campaign", "probe"]
 # Requests about a campaign that there is; their bodies hold its number under this name.
 _ACTS = {"repeat": "repeating", "resume": "resuming"}
 LONGEST = 200
@@ -26,7 +26,7 @@ class Kept:
     body: dict[str, Any]
 
     def same(self, kind: Kind, body: dict[str, Any]) -> int:
-        """The run or campaign that was made. Raises KeyReused where something else is asked for now, naming it or the fields that differ."""
+        """The run, campaign or probe that was made. Raises KeyReused where something else is asked for now, naming it or the fields that differ."""
         made: dict[str, Any] = {self.kind: self.id}
         if (self.kind, _act(self.body)) != (kind, _act(body)):
             was, now = _deed(self.kind, self.body, self.id), _deed(kind, body)

@@ -6,11 +6,14 @@ from typing import Any
 
 from app.domain.facts import AnyFact, RequestFact, TrialFact
 from app.domain.observations import CostFact, DivergenceFact
+from app.domain.probe import ProbeEnd
 from runners.parts import offered
 from tests import factories
 from tests.factories_load import load_facts
 from tests.factories_open import open_facts
+from tests.factories_probe import probe_found
 from tests.integration.conftest import Attempt, Service, bearer
+from tests.integration.filled import PROBE
 from tests.integration.test_claims import CLAIM
 from tests.integration.test_suites import PAIRS, content, line, upload
 
@@ -30,11 +33,13 @@ class Everything:
         self.service = service
         self.runs: dict[str, int] = {}
         self.campaigns: list[int] = []
+        self.probes: list[int] = []
 
     async def make(self) -> None:
         await self.service.offer(**offered(), max_concurrency=8, labels={"gpu": "none"})
         await self.measured()
         await self.ended()
+        await self.probed()
         await self.campaign()
         await self.beside()
         await self.alive()
@@ -118,6 +123,31 @@ class Everything:
         for verb in ("cancel", "resume", "cancel"):
             answer = await self.service.client.post(f"/api/v1/campaigns/{self.campaigns[0]}/{verb}", headers=self.service.admin)
             assert answer.status_code in {200, 201}, answer.text
+
+    async def probed(self) -> None:
+        """Probes beside a run that measured what they predict, ended in each way, and one that waits."""
+        await self.succeed("probed", factories.facts(), drafter={"name": "layerskip", "params": {"exit_layer": 26}})
+        few = ProbeEnd(code="few_tokens", reason="everyday has 1648 tokens in en in 32 prompts at most; a probe needs 2000.")
+        device = factories.environment_fact(device="Xeon")
+        longer = tuple(text.model_copy(update={"agreeing": "1" * 80 + "0" * 20}) for text in probe_found().texts)
+        kinds: list[dict[str, Any]] = [{}, {"texts": longer, "draft_share": 0.5}, {"draft_share": 0.6}, {"draft_share": None}]
+        for end in (*(ProbeEnd(found=probe_found(environment=device, **over)) for over in kinds), few):
+            await self.probe()
+            held = await self.service.client.post("/api/v1/runners/me/probes/lease", json={}, headers=self.service.runner)
+            assert held.status_code == 200, held.text
+            lease = held.json()
+            place = f"/api/v1/probes/{lease['probe']}/attempts/{lease['attempt']}/finish"
+            answer = await self.service.client.post(place, json={"end": end.model_dump(mode="json")}, headers=bearer(lease["token"]))
+            assert answer.status_code == 200, answer.text
+        await self.probe(ablation={"kind": "component"})
+        await self.probe(ablation={"kind": "last", "count": 1})
+        answer = await self.service.client.post(f"/api/v1/probes/{self.probes[-1]}/cancel", headers=self.service.admin)
+        assert answer.status_code == 200, answer.text
+
+    async def probe(self, **over: Any) -> None:
+        answer = await self.service.client.post("/api/v1/probes", json=PROBE | over, headers=self.service.admin)
+        assert answer.status_code == 201, answer.text
+        self.probes.append(answer.json()["id"])
 
     async def beside(self) -> None:
         """Suites, claims, people, tokens, webhooks, and what the log says of them."""

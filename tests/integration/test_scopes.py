@@ -16,6 +16,7 @@ from app.access.principal import Needs, anyone, own_form
 from app.access.service import enrolled
 from app.attempts.routes import mine
 from app.main import create_app
+from app.probes.routes import mine as probes_mine
 from app.settings import Settings
 from app.storage.database import Database
 from tests import factories
@@ -24,7 +25,7 @@ from tests.integration.conftest import Service, serving
 # Served by the framework: the description of the API, and files that are the same for everybody.
 PUBLIC = {"/api/v1/openapi.json", "/static"}
 # Declarations that are no scope: anybody, or a token that is not a principal's.
-OWN_TOKEN = {mine, enrolled}
+OWN_TOKEN = {mine, probes_mine, enrolled}
 CALLERS = ("nobody", "read", "submit", "admin", "runner")
 LETS_IN = {"read": {"read", "submit", "admin"}, "submit": {"submit"}, "admin": {"admin"}, "runner": {"runner"}}
 FORM = {"Sec-Fetch-Site": "same-origin"}
