@@ -23,8 +23,9 @@ class HybridTarget(Target):
 
     A draft runs on a copy of its slots' states. What a rejected one did to them in the verification is undone when the slot is next used: from the
     snapshot before it the mixers alone run anew over the tokens that were kept, on the very inputs that the verification gave them. A row with fewer
-    drafts than the longest one of its batch is taken back in the same way, since padding goes through the mixers like any token. `cache` is `margin`
-    entries longer than `context` for those columns. Raises UnsupportedModel for a family that it cannot run.
+    drafts than the longest one of its batch is taken back in the same way, since padding goes through the mixers like any token. The time of it falls
+    into the next proposal where that reads the states, else into the next verification. `cache` is `margin` entries longer than `context` for those
+    columns. Raises UnsupportedModel for a family that it cannot run.
     """
 
     trees: ClassVar[bool] = False

@@ -13,7 +13,7 @@ from runners.engine.hybrid_target import HybridTarget
 from runners.engine.stops import StopRules
 from runners.parts import drafters
 from tests.hybrids import HYBRIDS, hybrid, hybrid_model
-from tests.models import loop_of, prompts, spec, tiny
+from tests.models import by_prompt, loop_of, plain_loop, prompts, spec, tiny
 
 IDS = [(index * 31 + 7) % 97 for index in range(40)]
 
@@ -55,6 +55,21 @@ def test_nothing_left_out_is_the_target_itself(family: str) -> None:
 def test_attention_left_out_is_missed(family: str) -> None:
     """Catches attention that runs in the draft after all: then everything would be kept."""
     assert acceptance(hybrid(family)) < 0.9
+
+
+def test_kept_attention_leaves_the_text_alone(family: str) -> None:
+    """Catches keys that attention kept in the draft leaves behind where the target reads."""
+    plain = by_prompt(plain_loop(hybrid(family), StopRules(30)).run(prompts(3), 2))
+    drafted = by_prompt(loop_of(hybrid(family), spec("component", {"kept": 1}, length=3), StopRules(30)).run(prompts(3), 2))
+    assert {name: s.output for name, s in drafted.items()} == {name: s.output for name, s in plain.items()}
+    assert sum(s.verified for s in drafted.values()) < sum(s.drafted for s in drafted.values())
+
+
+def test_exit_at_the_last_layer_accepts_everything(family: str) -> None:
+    """Catches an early exit whose states are not the target's: with no layer skipped every draft must be kept."""
+    target = hybrid(family)
+    done = loop_of(target, spec("layerskip", {"exit_layer": target.layers}, length=3), StopRules(30)).run(prompts(3), 2)
+    assert all(s.verified == s.drafted > 0 for s in done)
 
 
 def test_a_draft_reads_and_writes_no_keys(family: str) -> None:

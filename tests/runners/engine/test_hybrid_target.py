@@ -14,12 +14,13 @@ from runners.engine.families import UnsupportedModel
 from runners.engine.hybrid_target import HybridTarget
 from runners.engine.recurrence import Snapshots, Stream
 from runners.engine.stops import StopRules
+from runners.engine.targets import target_of
 from runners.engine.transformers_target import TransformersTarget
 from runners.models.load import Located, cache_entry_bytes, state_bytes
 from runners.protocol.preflight import check_recurrence
 from runners.protocol.unmeasurable import Unmeasurable
 from tests.hybrids import HYBRIDS, hybrid, hybrid_model
-from tests.models import by_prompt, counts, loop_of, plain_loop, prompts, spec
+from tests.models import by_prompt, counts, loop_of, plain_loop, prompts, spec, tiny_model
 
 LIMIT = 30
 
@@ -218,6 +219,13 @@ def test_plain_decoding_replays_nothing(family: str) -> None:
     target = hybrid(family, slots=2)
     done = plain_loop(target, StopRules(12)).run(prompts(3), 2)
     assert all(s.passes.replayed == 0 and s.passes.verified == target.layers * s.undrafted for s in done)
+
+
+def test_a_model_gets_the_target_that_holds_its_states(family: str) -> None:
+    """Catches a hybrid that is run as if it had no states, and a dense model that is denied what only it can do."""
+    where: dict[str, Any] = {"slots": 1, "context": 32, "eos": frozenset()}
+    assert isinstance(target_of(hybrid_model(family), **where), HybridTarget)
+    assert isinstance(target_of(tiny_model("llama"), **where), TransformersTarget)
 
 
 def test_what_runs_over_a_cache_alone_refuses_a_hybrid(family: str) -> None:
