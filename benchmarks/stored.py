@@ -36,15 +36,27 @@ def _multiply(database: psycopg.Connection[Any], table: str, columns: list[str],
     database.execute(sql.SQL(copy).format(table=sql.Identifier(table), names=names, chosen=chosen, times=times, attempt=attempt))
 
 
-# Sums prompt by prompt, the quantiles of latencies and of gaps between deliveries: what a report reduces every row to, without a word of it.
+# What a report reduces every row to, without a word of it, and each in one statement: sums prompt by prompt; seconds of both arms prompt by prompt
+# over the passes that both finished, how many answers of a pass are equal and how long; the quantiles of latencies, and of gaps between deliveries;
+# how many distinct answers and rounds a prompt's repeats have; kept drafts by the depth of their rounds, over one pass.
 BARE = (
     "SELECT arm, prompt, count(*), sum(drafted), sum(verified), sum(accepted), sum(rounds), sum(undrafted), sum(emitted), sum(prefill_tokens),"
     " sum(output_characters), sum(output_words), sum(last_at - sent_at), sum(last_at - first_at), bool_and(degenerate) FROM requests"
     " WHERE purpose = 'headline' GROUP BY arm, prompt",
+    'SELECT prompt, a."order" < b."order", avg(a.last_at - a.sent_at), avg(b.last_at - b.sent_at), sum(a.last_at - a.first_at),'
+    " sum(b.last_at - b.first_at), count(*) FILTER (WHERE a.output_digest = b.output_digest), count(*) FILTER (WHERE a.emitted = b.emitted)"
+    " FROM requests a JOIN requests b USING (attempt_id, purpose, prompt, trial, seed)"
+    " WHERE purpose = 'headline' AND a.arm = 'plain' AND b.arm = 'speculative' GROUP BY prompt, 2",
     "SELECT arm, percentile_cont(ARRAY[0.5, 0.95, 0.99]) WITHIN GROUP (ORDER BY last_at - sent_at),"
-    " percentile_cont(ARRAY[0.5, 0.95, 0.99]) WITHIN GROUP (ORDER BY first_at - sent_at) FROM requests WHERE purpose = 'headline' GROUP BY arm",
+    " percentile_cont(ARRAY[0.5, 0.95, 0.99]) WITHIN GROUP (ORDER BY first_at - sent_at),"
+    " percentile_cont(ARRAY[0.5, 0.95, 0.99]) WITHIN GROUP (ORDER BY (last_at - first_at) / nullif(emitted - 1, 0))"
+    " FROM requests WHERE purpose = 'headline' GROUP BY arm",
     "SELECT arm, percentile_cont(ARRAY[0.5, 0.95, 0.99]) WITHIN GROUP (ORDER BY later - at) FROM requests,"
     " unnest(step_end[:cardinality(step_end) - 1], step_end[2:]) AS gap (at, later) WHERE purpose = 'headline' GROUP BY arm",
+    "SELECT arm, prompt, seed, count(*) FROM (SELECT DISTINCT arm, prompt, seed, output_digest, round_drafted, round_verified FROM requests"
+    " WHERE purpose = 'headline') AS told GROUP BY arm, prompt, seed",
+    "SELECT prompt, depth, kept, count(*) FROM requests, unnest(round_verified, round_depth) AS made (kept, depth)"
+    " WHERE purpose = 'headline' AND arm = 'speculative' AND trial = 0 GROUP BY prompt, depth, kept",
 )
 
 

@@ -30,10 +30,12 @@ def spans(frames: Frames) -> pd.DataFrame:
     equal = _equal(frames)
     if equal.empty:
         return pd.DataFrame(columns=SPAN_COLUMNS)
-    own, others = (_Stops.of(frames, equal[equal["arm"] == arm]) for arm in ("speculative", "plain"))
-    windows = _windows(own)
+    firsts = equal[equal["arm"] == "speculative"].sort_index().drop_duplicates("prompt")
+    windows = _windows(_Stops.of(frames, firsts))
     if windows.empty:
         return pd.DataFrame(columns=SPAN_COLUMNS)
+    equal = equal[equal["prompt"].isin(windows["prompt"].unique())]
+    own, others = (_Stops.of(frames, equal[equal["arm"] == arm]) for arm in ("speculative", "plain"))
     seconds = {arm: stops.seconds(windows) for arm, stops in (("plain", others), ("speculative", own))}
     windows["speedup"] = seconds["plain"] / seconds["speculative"]
     found = windows.dropna(subset=["speedup"]).reset_index(drop=True)
@@ -121,11 +123,11 @@ class _Stops:
 
 
 def _windows(own: _Stops) -> pd.DataFrame:
-    """`begin` and `end` (tokens before, tokens after) of each window of each prompt, by the stops of its first speculative pass."""
+    """`begin` and `end` (tokens before, tokens after) of each window of each prompt, by the stops of its one request."""
     found = []
     starts = np.searchsorted(own.request, np.arange(len(own.prompts) + 1))
-    first = own.prompts.drop_duplicates().sort_values()
-    for number, prompt in zip(first.index.to_numpy(), first, strict=True):
+    prompts = own.prompts.sort_values()
+    for number, prompt in zip(prompts.index.to_numpy(), prompts, strict=True):
         places = [own.first[number], *own.place[starts[number] : starts[number + 1]]]
         found += [(prompt, *bounds) for bounds in _bounds(places)]
     return pd.DataFrame(found, columns=["prompt", "begin", "end"])

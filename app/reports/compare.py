@@ -1,7 +1,8 @@
 """Records → Comparison: passports first, then pairs, then one sentence."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cache
 
 from app.domain.estimate import Counted, Figure
 from app.domain.passport import Passport
@@ -11,7 +12,7 @@ from app.reports.answer import answer, question
 from app.reports.axes import Differences, allowed, differences
 from app.reports.break_even import of_reports
 from app.reports.build import measured
-from app.reports.contrasts import contrasts, cut_short, refused_sides, side_of, unpaired
+from app.reports.contrasts import Side, contrasts, cut_short, refused_sides, side_of, unpaired
 from app.reports.family import Family
 from app.reports.kept import Measured
 from app.reports.loads import slug
@@ -58,7 +59,12 @@ def contrast(runs: Sequence[Measured], load: str | None = None) -> Comparison:
     order = [*chosen, *(place for own in series for place in own if place not in chosen)]
     seen = differences([passports[place] for place in order], over_loads=bool(known))
     lines = [Series(runs=tuple(reports[p].run for p in own), break_even_load=_crossing([reports[p] for p in own])) for own in series]
-    pairs = {pair: _pair([runs[place] for place in pair], [passports[place] for place in pair], lines) for pair in places}
+
+    @cache
+    def side(place: int, parallel: bool) -> Side:
+        return side_of(runs[place], parallel=parallel)
+
+    pairs = {pair: _pair(pair, [passports[place] for place in pair], lines, side) for pair in places}
     shown = pairs[chosen]
     return Comparison(
         reports=tuple(reports[place] for place in order),
@@ -77,9 +83,10 @@ def contrast(runs: Sequence[Measured], load: str | None = None) -> Comparison:
     )
 
 
-def _pair(runs: Sequence[Measured], passports: Sequence[Passport], lines: Sequence[Series]) -> Pair:
+def _pair(places: tuple[int, int], passports: Sequence[Passport], lines: Sequence[Series], side: Callable[[int, bool], Side]) -> Pair:
+    """`side` gives the run at a place, by twins or not."""
     seen: Differences = differences(passports)
-    a, b = (side_of(run, parallel=seen.axis == "language") for run in runs)
+    a, b = (side(place, seen.axis == "language") for place in places)
     reports = [a.report, b.report]
     counted: Counted = "parallel pairs" if seen.axis == "language" else "prompts"
     comparable = "all" not in seen.forbidden

@@ -1,14 +1,16 @@
 """Figures of one run against another on the same prompts, or on parallel ones: shares by difference, ratios by quotient."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
 
-import pandas as pd
+import numpy as np
 
 from app.domain.estimate import Counted, Estimate, Figure
 from app.domain.sentence import Sentence, plain
 from app.domain.status import RunState
-from app.metrics.base import Metric, Sums
+from app.metrics.base import Metric, Pairs, Sums
 from app.metrics.catalogue import METRICS
 from app.metrics.terms import ARMS
 from app.reports.axes import Scope
@@ -25,6 +27,19 @@ class Side:
     report: Report
     kept: Kept
     pair_of: dict[str, str]
+
+    @cached_property
+    def sums(self) -> dict[str, list[Sums]]:
+        """Of every figure of sums its parts, a row a pair."""
+        ids = {each.figure for each in self.kept.sums}
+        return {id: [replace(sums, table=self._by_pair(sums.table).sum()) for sums in sums_of(self.kept, id)] for id in ids}
+
+    def quotients(self, id: str) -> list[Pairs]:
+        return [replace(pairs, quotients=self._by_pair(pairs.quotients).mean()) for pairs in pairs_of(self.kept, id)]
+
+    def _by_pair(self, values: Any) -> Any:
+        """Groups of the prompts of each pair; prompts without a pair are in none."""
+        return values.groupby(np.array([self.pair_of.get(prompt) for prompt in values.index], dtype=object))
 
 
 def side_of(run: Measured, *, parallel: bool) -> Side:
@@ -57,16 +72,15 @@ def _shows(side: Side, id: str, part: dict[str, str]) -> bool:
 
 
 def _of_sums(metric: Metric, a: Side, b: Side, counted: Counted) -> Iterator[Contrast]:
-    others = {tuple(sums.part.items()): sums for sums in sums_of(b.kept, metric.id)}
-    for ours in sums_of(a.kept, metric.id):
+    others = {tuple(sums.part.items()): sums for sums in b.sums.get(metric.id, [])}
+    for ours in a.sums.get(metric.id, []):
         theirs = others.get(tuple(ours.part.items()))
         if theirs is None or not _shows(a, metric.id, ours.part) or not _shows(b, metric.id, ours.part):
             continue
-        left, right = _by_pair(ours, a), _by_pair(theirs, b)
-        shared = left.index.intersection(right.index)
+        shared = ours.table.index.intersection(theirs.table.index)
         if shared.empty:
             continue
-        mine, other = Sums(left, ours.powers).terms(shared), Sums(right, theirs.powers).terms(shared)
+        mine, other = ours.terms(shared), theirs.terms(shared)
         if metric.scale == "share":
             estimate = share_difference((mine[0][0], mine[1][0]), (other[0][0], other[1][0]), counted=counted)
         else:
@@ -77,8 +91,8 @@ def _of_sums(metric: Metric, a: Side, b: Side, counted: Counted) -> Iterator[Con
 def _of_pairs(metric: Metric, a: Side, b: Side, counted: Counted) -> Iterator[Contrast]:
     if not _shows(a, metric.id, {}) or not _shows(b, metric.id, {}):
         return
-    for ours, theirs in zip(pairs_of(a.kept, metric.id), pairs_of(b.kept, metric.id), strict=True):
-        left, right = _named(ours.quotients, a), _named(theirs.quotients, b)
+    for ours, theirs in zip(a.quotients(metric.id), b.quotients(metric.id), strict=True):
+        left, right = ours.quotients, theirs.quotients
         shared = left.index.intersection(right.index)
         if not shared.empty:
             estimate = quotient_of_pairs(left.loc[shared].to_numpy(), right.loc[shared].to_numpy(), counted=counted)
@@ -103,17 +117,6 @@ def _of_characters(a: Side, b: Side, counted: Counted) -> Iterator[Contrast]:
 
 
 _APART = plain("No interval: the two runs were measured one after the other, and nothing says how much the machine changed between them.")
-
-
-def _by_pair(sums: Sums, side: Side) -> pd.DataFrame:
-    """A row a pair; prompts without a pair are left out."""
-    known = sums.table[sums.table.index.isin(list(side.pair_of))]
-    return known.groupby(known.index.map(side.pair_of)).sum()
-
-
-def _named(values: pd.Series, side: Side) -> pd.Series:
-    known = values[values.index.isin(list(side.pair_of))]
-    return known.groupby(known.index.map(side.pair_of)).mean()
 
 
 def refused_sides(reports: Sequence[Report]) -> list[Sentence]:
