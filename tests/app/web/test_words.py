@@ -39,6 +39,12 @@ def test_every_translation_can_be_filled(message: Message) -> None:
             text % dict.fromkeys([*named, *(f"{name}_in" for name in named)], "x")
 
 
+def test_russian_has_no_backticks_of_its_own() -> None:
+    """Catches signs of Markdown on a page: where the English sentence stands without them, so does its place on the page."""
+    pairs = [(str(message.id), str(message.string)) for message in MESSAGES]
+    assert [russian for english, russian in pairs if "`" in russian and "`" not in english] == []
+
+
 # What else the same thing has been called: each of these has one word in Russian.
 OTHER_WORDS = {
     r"[кК]ампани": "серия", r"[рР]аннер": "исполнитель", r"\b[кК]еш": "кэш", r"\b[сС]лужб": "сервис", r"[зЗ]акрыт\w+ нагрузк": "замкнутая нагрузка",
