@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 from torch import Tensor
 
@@ -16,14 +16,15 @@ CHUNK = 64
 
 class Wiring(ABC):
     """One layer after another of `ours`, a model of transformers. `attends` and `recurs` number the layers that have attention and those that have a
-    recurrent mixer."""
+    recurrent mixer, which a layer calls `mixer`. Of the `blocks` of a layer, mixers and MLP, each counts as that part of a layer pass."""
+
+    mixer: ClassVar[str]
+    blocks: ClassVar[int]
 
     def __init__(self, ours: Any) -> None:
         self.ours, self.stack = ours, ours.model
         self.attends = tuple(number for number, layer in enumerate(self.stack.layers) if hasattr(layer, "self_attn"))
         self.recurs = tuple(number for number, layer in enumerate(self.stack.layers) if hasattr(layer, self.mixer))
-
-    mixer: str
 
     @abstractmethod
     def embed(self, tokens: Tensor) -> Tensor:
@@ -36,10 +37,6 @@ class Wiring(ABC):
     @abstractmethod
     def run(self, number: int, hidden: Tensor, stream: Stream, seen: Seen) -> Tensor:
         """A layer over the states `[R, n, H]` of the next n tokens of each row."""
-
-    @abstractmethod
-    def blocks(self, number: int) -> int:
-        """How many blocks (mixers and MLP) a layer has; a block is that part of a layer pass."""
 
     @abstractmethod
     def state_of(self, mixer: Any) -> tuple[int, ...]:
@@ -59,17 +56,18 @@ class Wiring(ABC):
 
     def passes(self, first: int, last: int, left_out: frozenset[int]) -> Fraction:
         """Layer passes of layers `first` … `last` − 1 over one token without the attention of the layers `left_out`."""
-        return sum((1 - Fraction(number in left_out, self.blocks(number)) for number in range(first, last)), Fraction())
+        return last - first - Fraction(sum(first <= number < last for number in left_out), self.blocks)
 
     def replayed(self) -> Fraction:
         """Layer passes of the recurrent mixers alone over one token."""
-        return sum((Fraction(1, self.blocks(number)) for number in self.recurs), Fraction())
+        return Fraction(len(self.recurs), self.blocks)
 
 
 class Parallel(Wiring):
     """Falcon-H1: in every layer Mamba-2 and attention read the same input, and their sum goes on."""
 
     mixer = "mamba"
+    blocks = 3
 
     def __init__(self, ours: Any) -> None:
         super().__init__(ours)
@@ -93,10 +91,6 @@ class Parallel(Wiring):
         fed: Tensor = hidden + layer.feed_forward(layer.pre_ff_layernorm(hidden))
         return fed
 
-    def blocks(self, number: int) -> int:
-        del number
-        return 3
-
     def state_of(self, mixer: Any) -> tuple[int, ...]:
         return int(mixer.num_heads), int(mixer.head_dim), int(mixer.ssm_state_size)
 
@@ -111,6 +105,7 @@ class Sequential(Wiring):
     """Qwen3.5: some layers mix by gated delta-net, the others by full attention."""
 
     mixer = "linear_attn"
+    blocks = 2
 
     def embed(self, tokens: Tensor) -> Tensor:
         states: Tensor = self.stack.embed_tokens(tokens)
@@ -128,10 +123,6 @@ class Sequential(Wiring):
             hidden = hidden + layer.self_attn(hidden_states=layer.input_layernorm(hidden), **seen)[0]
         fed: Tensor = hidden + layer.mlp(layer.post_attention_layernorm(hidden))
         return fed
-
-    def blocks(self, number: int) -> int:
-        del number
-        return 2
 
     def state_of(self, mixer: Any) -> tuple[int, ...]:
         return int(mixer.num_v_heads), int(mixer.head_k_dim), int(mixer.head_v_dim)

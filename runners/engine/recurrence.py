@@ -52,6 +52,10 @@ class Stream:
         return state
 
 
+# Runs the mixers over inputs `[R, m, H]` by layer, for the slots named, and leaves the stream behind them.
+Replay = Callable[[Stream, dict[int, Tensor], tuple[int, ...]], None]
+
+
 @dataclass(frozen=True)
 class Fed:
     """What a forward fed to one slot: row `row` of the states that it left and of what its mixers were given. Of its columns the row's own `tokens`
@@ -98,12 +102,8 @@ class Snapshots:
         for row, (slot, ids, length) in enumerate(zip(batch.slots, tokens.tolist(), lengths, strict=True)):
             self._fed[slot] = Fed(stream, row, ids[:length], whole=length == len(ids))
 
-    def behind(self, batch: Batch, replay: Callable[[Stream, dict[int, Tensor], tuple[int, ...]], None]) -> Stream:
-        """A copy of the states behind all tokens of each row but the last.
-
-        `replay` runs the mixers over `[R, m, H]` inputs by layer, for the slots named, and leaves the stream behind them. Raises ValueError where a
-        slot was fed something else than its text.
-        """
+    def behind(self, batch: Batch, replay: Replay) -> Stream:
+        """A copy of the states behind all tokens of each row but the last. Raises ValueError where a slot was fed something else than its text."""
         again: dict[int, list[tuple[int, Fed]]] = {}
         ahead: dict[int, list[tuple[int, Fed]]] = {}
         for slot, ids in zip(batch.slots, batch.ids, strict=True):
@@ -128,7 +128,7 @@ class Snapshots:
             raise ValueError(f"slot {slot} holds the states of {held} tokens of another text than the {len(ids)} that it is used for")
         return len(since)
 
-    def _replay(self, kept: int, rows: Sequence[tuple[int, Fed]], replay: Callable[[Stream, dict[int, Tensor], tuple[int, ...]], None]) -> None:
+    def _replay(self, kept: int, rows: Sequence[tuple[int, Fed]], replay: Replay) -> None:
         slots = tuple(slot for slot, _ in rows)
         stream = self._take(slots)
         inputs = {layer: torch.stack([fed.stream.inputs[layer][fed.row, :kept] for _, fed in rows]) for layer in self._states}
