@@ -60,7 +60,8 @@ class S2MoE(Drafter):
     need. A draft costs `step_cost` + `position_cost` + its new experts: those that the position it was drawn behind needs and no earlier one of the
     round does, each at `expert_cost` over the number that a plain step uses. What the last committed token needs is a plain step's and not new; of
     the deepest draft, which was not fed, nothing is known. A row drafts on behind a draft for which expected tokens over cost did not fall, each
-    draft's own probability taken for its acceptance, uncalibrated. With all three costs 0 the controller alone ends drafts.
+    draft's own probability taken for its acceptance, uncalibrated. With all three costs 0 the controller alone ends drafts. The defaults are those
+    of a device on which reading experts is half of a plain step, so that a draft step over those in use costs the other half.
     """
 
     name = "s2moe"
