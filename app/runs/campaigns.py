@@ -18,7 +18,8 @@ from app.queue import labels, leases
 from app.runners_registry.service import Registry
 from app.runs import campaign_store, key_store, store
 from app.runs.schemas import RunSummary
-from app.runs.service import LARGEST, Runs, summary_of
+from app.runs.service import LARGEST, Runs
+from app.runs.summary import summary_of
 from app.storage.database import Database
 
 

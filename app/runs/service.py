@@ -3,21 +3,19 @@
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from typing import Any, cast
+from typing import cast
+from weakref import WeakValueDictionary
 
 from fastapi import Request
-from sqlalchemy import Row
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.access.principal import Principal
 from app.access.seen import Seen, Who, narrowed
 from app.domain.estimate import Absent, Figure, Refusal
-from app.domain.facts import ProgressFact
 from app.domain.spec import RunSpec
 from app.domain.status import FINAL, RunState, cut
-from app.domain.withheld import muted, untold
 from app.errors import AppError, Conflict, DatabaseUnavailable, NotFound, TooMany, did_you_mean
 from app.metrics.catalogue import METRICS
 from app.queue import leases
@@ -26,12 +24,12 @@ from app.reports.format import say
 from app.reports.kept import Measured
 from app.reports.record import RunRecord
 from app.reports.report import Report
-from app.runners_registry.schemas import KnownRunner
-from app.runners_registry.service import Registry, why_waits
+from app.runners_registry.service import Registry
 from app.runs import key_store, records, store
-from app.runs.analysis import analysis, earlier
+from app.runs.analysis import analysis
 from app.runs.request_rows import Gone
 from app.runs.schemas import EventOut, FigureOut, RunFilter, RunPage, RunSummary
+from app.runs.summary import no_part, summary_of
 from app.storage.database import Database
 from app.storage.notifications import Notifications
 
@@ -76,6 +74,8 @@ class Runs(Seen):
         self._notifications = notifications
         self._queued_per_token = queued_per_token
         self._unreportable: set[int] = set()
+        # By run; shared by all that see a part of the runs.
+        self._turns: WeakValueDictionary[int, asyncio.Lock] = WeakValueDictionary()
 
     # --- submitting ---------------------------------------------------------------------------------------------------------------------
 
@@ -196,18 +196,32 @@ class Runs(Seen):
 
     async def measured(self, run: int) -> Measured:
         """What comparisons need, of this very analysis: kept once the run has ended, computed anew until then. Raises NoSuchRun, FactsGone."""
+        kept = await self._kept(run)
+        if kept is not None:
+            return kept
+        async with self._turn(run):
+            return await self._kept(run) or await self._rebuild(run)
+
+    async def _kept(self, run: int) -> Measured | None:
         async with self._about(run) as connection:
             await self._require_facts(connection, run)
-            kept = await records.measured(connection, run, analysis())
-        return kept if kept is not None else await self._rebuild(run)
+            return await records.measured(connection, run, analysis())
+
+    def _turn(self, run: int) -> asyncio.Lock:
+        """Whoever wants a report that is just being made waits for it."""
+        return self._turns.setdefault(run, asyncio.Lock())
 
     async def report(self, run: int) -> Report:
         """The report of this very analysis: kept once the run has ended, computed anew until then. Of a run whose facts are gone the last one."""
-        async with self._about(run) as connection:
-            kept = await records.cached(connection, run, analysis())
+        kept = await self._cached(run)
         if kept is not None:
             return kept
-        return (await self._rebuild(run)).report
+        async with self._turn(run):
+            return await self._cached(run) or (await self._rebuild(run)).report
+
+    async def _cached(self, run: int) -> Report | None:
+        async with self._about(run) as connection:
+            return await records.cached(connection, run, analysis())
 
     async def _rebuild(self, run: int) -> Measured:
         found = await self.record(run)
@@ -260,7 +274,7 @@ class Runs(Seen):
             case Absent():
                 raise FigureAbsent(say(cell.reason), figure=id, run=run)
             case None:
-                raise NoSuchFigure(_no_part(run, id, part, [other.part for other in report.cells if other.id == id]))
+                raise NoSuchFigure(no_part(run, id, part, [other.part for other in report.cells if other.id == id]))
 
     async def figures(
         self, id: str, *, language: str | None = None, drafter: str | None = None, model: str | None = None, parts: bool = False, limit: int = 200
@@ -272,31 +286,6 @@ class Runs(Seen):
             return await records.query(
                 connection, self.view, id, analysis(), {"language": language, "drafter": drafter, "model": model}, parts=parts, limit=limit
             )
-
-
-def _no_part(run: int, id: str, part: Mapping[str, str], known: Sequence[Mapping[str, str]]) -> str:
-    """'Run 1 has no acceptance_rate of profile "x". It has: the whole run; profile "chat"; profile "code".'"""
-    if not known:
-        return f"Run {run} has no {id}."
-    return f"Run {run} has no {id} of {_part(part)}. It has: {'; '.join(map(_part, known))}."
-
-
-def _part(part: Mapping[str, str]) -> str:
-    return ", ".join(f'{name} "{value}"' for name, value in part.items()) or "the whole run"
-
-
-def summary_of(row: Row[Any], known: Sequence[KnownRunner]) -> RunSummary:
-    spec = RunSpec.model_validate(row.spec)
-    queued = row.state == RunState.QUEUED
-    failure = untold(row.failure, row.failure_code) if row.private else row.failure
-    speedup, acceptance = (muted(row.speedup), muted(row.acceptance)) if row.private else (row.speedup, row.acceptance)
-    return RunSummary(
-        id=row.id, state=RunState(row.state), spec=spec, created_at=row.created_at, started_at=row.started_at, finished_at=row.finished_at,
-        attempt=row.attempt, runner=row.runner, progress=ProgressFact.model_validate(row.progress) if row.progress else None,
-        queue_position=row.queue_position, waiting=why_waits(spec, known) if queued else None, failure=failure,
-        failure_code=row.failure_code, retry_makes_sense=row.retry_makes_sense, outcome=row.outcome, refused=bool(row.refused),
-        facts_deleted_at=row.facts_deleted_at, earlier_analysis=earlier(row.analysis), speedup=speedup, acceptance=acceptance,
-    )  # fmt: skip
 
 
 def runs_service(request: Request, who: Who) -> Runs:
