@@ -48,6 +48,9 @@ async def test_a_refusal_says_why_and_keeps_what_prompts_tell(service: Service) 
     row = found["rows"][0]
     assert (row["refused_runs"], row["measured"][0]["outcome"], row["measured"][0]["refused"]) == (1, "cannot tell", True)
     assert [(refused["run"], refused["field"]) for refused in found["refusals"]] == [(run, "degenerate")]
+    for path in ("/languages", "/landscape"):
+        text = (await service.get(path, Accept="text/html")).text
+        assert "refused for the same reason" in text, path
     assert "repeat themselves" in found["refusals"][0]["reason"]["text"]
     told = {(cell["part"]["text"], cell["part"]["per"]): "pooled" in cell for cell in row["fertility"]}
     assert told[("prompts", "word")]

@@ -114,9 +114,14 @@ def run_of(one: Measured, tokenizer: str, locale: str) -> Run:
     if one.speedup is not None and speedup.value:
         undecided = one.outcome == "cannot tell"
         speedup = replace(speedup, n=f"{speedup.n} · {speedup_of(one.speedup.id, locale)}", state="cannot tell" if undecided else speedup.state)
-    return Run(
-        one, tokenizer, part(one.drafter), spoken(one.load, locale), speedup, accepted, _shown(one.chars_per_round, one, "chars_per_round", locale)
-    )
+    rest = (accepted, _shown(one.chars_per_round, one, "chars_per_round", locale))
+    return Run(one, tokenizer, part(one.drafter), spoken(one.load, locale), speedup, *(_once(cell, speedup, locale) for cell in rest))
+
+
+def _once(cell: Shown, first: Shown, locale: str) -> Shown:
+    """One reason is told once a run."""
+    same = cell.state == first.state == "refused" and cell.why == first.why
+    return replace(cell, why=gettext("refused for the same reason", locale), remedy="") if same else cell
 
 
 def with_devices(runs: list[Run]) -> list[Run]:
