@@ -8,6 +8,7 @@ from pydantic import ValidationError
 
 from app.discovery import subclasses_of
 from app.domain.catalogue import Part
+from app.domain.fit import misfits
 from app.domain.spec import Choice, ModelSource, RunSpec
 from runners.controllers.base import Controller
 from runners.drafters.base import Drafter, Memory
@@ -16,6 +17,9 @@ from runners.engine.dice import Chance
 from runners.engine.law import Law
 from runners.engine.target import Target
 from runners.verifiers.base import Verifier
+
+# What a drafter's offer says of it beside its parameters.
+OF_A_DRAFTER = ("memory", "always_drafts", "knows_confidence", "branches", "trees", "opens", "slices", "routes")
 
 
 class UnknownPart(ValueError):
@@ -95,20 +99,8 @@ def choose(spec: RunSpec) -> Chosen:
     law = Law(spec.sampling.temperature, spec.sampling.top_k, spec.sampling.top_p)
     if verifier.greedy and not law.greedy:
         raise UnknownPart(f"verifier {verifier.name} checks greedy decoding only; set sampling.temperature to 0 or choose rejection")
-    if controller.stops_drafts and not drafter.knows_confidence:
-        raise UnknownPart(
-            f"controller {controller.name} ends drafts by the drafter's own probability, and {drafter.name} has none; choose another controller"
-        )
-    if drafter.trees and not verifier.trees:
-        raise UnknownPart(f"verifier {verifier.name} judges chains, and {drafter.name} drafts trees; choose exact or rejection")
-    if drafter.trees and spec.compile:
-        raise UnknownPart(f"{drafter.name} drafts trees, whose forwards are not compiled; leave compile out")
-    if drafter.opens and spec.compile:
-        raise UnknownPart(f"{drafter.name} looks between layers, which a compiled forward does not show; leave compile out")
-    if drafter.slices and spec.compile:
-        raise UnknownPart(f"{drafter.name} drafts over a slice of the cache, whose forwards are not compiled; leave compile out")
-    if drafter.routes and spec.compile:
-        raise UnknownPart(f"{drafter.name} chooses among experts, which a compiled forward does not let it do; leave compile out")
+    for _, said in misfits(spec, drafter, controller, verifier):
+        raise UnknownPart(said)
     return Chosen(drafter, drafter_params, controller, controller_params, verifier(verifier_params), law)
 
 
@@ -119,7 +111,7 @@ def offered() -> dict[str, tuple[Part, ...]]:
         return Part(name=found.name, summary=found.summary, schema=found.Params.model_json_schema(), **more)
 
     return {
-        "drafters": tuple(part(d, memory=d.memory, always_drafts=d.always_drafts) for d in drafters().values()),
-        "controllers": tuple(part(c) for c in controllers().values()),
-        "verifiers": tuple(part(v, lossless=v.lossless) for v in verifiers().values()),
+        "drafters": tuple(part(d, **{name: getattr(d, name) for name in OF_A_DRAFTER}) for d in drafters().values()),
+        "controllers": tuple(part(c, stops_drafts=c.stops_drafts) for c in controllers().values()),
+        "verifiers": tuple(part(v, lossless=v.lossless, trees=v.trees) for v in verifiers().values()),
     }

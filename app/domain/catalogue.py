@@ -37,7 +37,8 @@ def small_schema(schema: dict[str, Any]) -> dict[str, Any]:
 
 class Part(Value):
     """A drafter, controller or verifier that a runner has, with the JSON schema of its parameters. `always_drafts`: a whole arm without a draft is
-    a failure of it, and not what the text gave."""
+    a failure of it, and not what the text gave. The words from `knows_confidence` on are those of runners.drafters.base and controllers.base; which
+    parts go together follows from them (app.domain.fit)."""
 
     name: Name
     summary: Annotated[str, Field(max_length=400)] = ""
@@ -45,6 +46,13 @@ class Part(Value):
     lossless: bool | None = None
     memory: Literal["request", "process"] | None = None
     always_drafts: bool = False
+    knows_confidence: bool = False
+    branches: bool = False
+    trees: bool = False
+    opens: bool = False
+    slices: bool = False
+    routes: bool = False
+    stops_drafts: bool = False
 
 
 class OfferedModel(Value):

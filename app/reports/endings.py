@@ -86,6 +86,12 @@ ENDINGS: tuple[str, ...] = (
     mark("%(name)s looks between layers, which a compiled forward does not show; leave compile out"),
     mark("%(name)s looks between the layers of a model, and %(target)s has none to look between"),
     mark("the runner is shutting down"),
+    mark("%(least)s may not exceed %(most)s"),
+    mark('there is no drafter "%(name)s" that a tree can grow over. Did you mean %(close)s?'),
+    mark('there is no drafter "%(name)s" that a tree can grow over. These do: %(names)s.'),
+    mark('settings are name=value with commas between them, each name once; "%(part)s" is not'),
+    mark("settings of %(drafter)s: %(wrong)s"),
+    mark("The drafter's model is the target itself, which would keep every draft; choose a smaller one."),
     mark("Compiled forwards are the target's alone, and %(name)s has a model of its own; leave compile out."),
     mark(
         "The drafter's model has another tokenizer than the target: %(own)s (%(print)s) and %(name)s (%(fingerprint)s). Choose a "

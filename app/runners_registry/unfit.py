@@ -1,0 +1,86 @@
+"""What an offer tells of a run that its runner cannot measure: parts that do not go together, and parameters that none of them takes."""
+
+import difflib
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from app.domain.catalogue import Offer, Part
+from app.domain.drafting import OF, SETTINGS, asked_model, crossed, settings
+from app.domain.fit import Wrong, compiled_alone, misfits, no_tree_over
+from app.domain.spec import RunSpec
+from app.errors import did_you_mean, pointer
+from app.runners_registry.parameters import faults
+
+EXIT = "exit_layer"
+
+
+def unfit(spec: RunSpec, offer: Offer, layers: int | None) -> Iterator[Wrong]:
+    """Nothing for a part that the offer does not have. `layers` are the target's, None where they are not known."""
+    drafter, controller, verifier = (
+        next((part for part in parts if part.name == choice.name), None)
+        for parts, choice in ((offer.drafters, spec.drafter), (offer.controllers, spec.controller), (offer.verifiers, spec.verifier))
+    )
+    if drafter is None or controller is None or verifier is None:
+        return
+    yield from misfits(spec, drafter, controller, verifier)
+    for kind, params in (("drafter", spec.drafter.params), ("controller", spec.controller.params)):
+        if (wrong := crossed(params)) is not None:
+            yield f"/{kind}/params/{wrong.split()[0]}", wrong
+    yield from _under_a_tree(spec, drafter, offer, layers)
+    yield from _own_model(spec, offer)
+
+
+def _under_a_tree(spec: RunSpec, drafter: Part, offer: Offer, layers: int | None) -> Iterator[Wrong]:
+    of, text = spec.drafter.params.get(OF), spec.drafter.params.get(SETTINGS)
+    able = {part.name: part for part in offer.drafters if part.branches}
+    if not drafter.trees or not able or not isinstance(of, str) or not isinstance(text, str):
+        return
+    if of not in able:
+        close = difflib.get_close_matches(of, able, n=1)
+        yield f"/drafter/params/{OF}", no_tree_over(of, close[0] if close else None, list(able))
+        return
+    at = f"/drafter/params/{SETTINGS}"
+    try:
+        params = _typed(settings(text), able[of].schema_)
+    except ValueError as error:
+        yield at, str(error)
+        return
+    for path, wrong in faults(able[of].schema_, params):
+        yield at, f"settings of {of}: {pointer(path).lstrip('/')} {wrong}"
+    yield from exits_late(params.get(EXIT), layers, at)
+
+
+def _typed(given: Mapping[str, str], schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Texts as the numbers and truths that the schema asks for; what cannot be read as one stays a text, and is a fault."""
+    return {name: _read(text, schema.get("properties", {}).get(name, {}).get("type")) for name, text in given.items()}
+
+
+def _read(text: str, kind: object) -> object:
+    try:
+        if kind in ("integer", "number"):
+            return int(text) if kind == "integer" else float(text)
+    except ValueError:
+        return text
+    return text == "true" if kind == "boolean" and text in ("true", "false") else text
+
+
+def exits_late(layer: object, layers: int | None, at: str) -> Iterator[Wrong]:
+    """For a draft that leaves the target behind its last layer."""
+    if layers is not None and isinstance(layer, int) and layer >= layers:
+        yield at, f"The model has {layers} layers, and a draft that leaves after layer {layer} skips none of them; choose 1 to {layers - 1}."
+
+
+def _own_model(spec: RunSpec, offer: Offer) -> Iterator[Wrong]:
+    asked = asked_model(spec.drafter)
+    if asked is None:
+        return
+    at = "/drafter/params/" + (SETTINGS if OF in spec.drafter.params else "model")
+    if spec.compile:
+        yield "/compile", compiled_alone(spec.drafter.name)
+    named, _, file = asked.partition("#")
+    named = named.partition("@")[0] if named.startswith("hub:") else named
+    known = {f"{model.source}:{model.name}" for model in offer.models}
+    if (named, file or None) == (f"{spec.model.source}:{spec.model.title}", spec.model.file):
+        yield at, "The drafter's model is the target itself, which would keep every draft; choose a smaller one."
+    elif named.partition(":")[0] in {model.source for model in offer.models} and named not in known:
+        yield at, did_you_mean("model", named, known)
