@@ -68,6 +68,7 @@ def measure(job: Job, desk: Desk, shelf: Shelf) -> None:
         return
     trials = trials_of(readies, bench, cores, desk)
     say(judged(trials, trials.headline()), desk)
+    say(learned(bench), desk)
     say(Profile(trials.ready, bench, cores, trials.seconds).run(), desk)
     if dtype != torch.float32 and job.shared.sampling.temperature == 0:
         # Batched and single forwards differ in half precision; whether the rule is lossless shows in float32 (methods: losslessness).
@@ -77,6 +78,13 @@ def measure(job: Job, desk: Desk, shelf: Shelf) -> None:
             exact = trials_of(readies, check, cores, desk)
             say(judged(exact, exact.losslessness()), desk)
     desk.tell_all(ProgressFact(stage="computing"))
+
+
+def learned(bench: Bench) -> Iterator[Told]:
+    """What drafters came to in the last pass; the next one begins without it."""
+    for run, arm in bench.arms.items():
+        if (fact := arm.drafter.learned()) is not None:
+            yield run, fact
 
 
 def say(told: Iterator[Told], desk: Desk) -> None:

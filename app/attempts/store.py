@@ -11,7 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.attempts.completeness import WHOLE, Block, Kind, Pass, Seen
 from app.domain.facts import AnyFact, EnvironmentFact, PreflightFact, ProgressFact, RequestFact, TrialFact, WarmupFact
-from app.domain.observations import CostFact, DivergenceFact
+from app.domain.observations import CostFact, DivergenceFact, LearnedFact
 from app.domain.spec import RunSpec
 from app.domain.tokenizer import TokenizerIdentity
 from app.errors import InvalidInput
@@ -47,7 +47,7 @@ async def add(connection: AsyncConnection, held: Held, number: int, digest: str,
         await connection.execute(update(attempts).where(attempts.c.id == held.attempt).values(batches=number + 1))
         await _rows(connection, requests, held, [fact for fact in facts if isinstance(fact, RequestFact)])
         await _rows(connection, trials, held, [fact for fact in facts if isinstance(fact, TrialFact)])
-        await _observations(connection, held, [fact for fact in facts if isinstance(fact, CostFact | DivergenceFact)])
+        await _observations(connection, held, [fact for fact in facts if isinstance(fact, CostFact | DivergenceFact | LearnedFact)])
         await _no_pass_twice(connection, held.attempt)
         for fact in facts:
             await _single(connection, held, fact)
@@ -66,7 +66,7 @@ async def _rows(connection: AsyncConnection, table: Table, held: Held, facts: Se
     await connection.execute(insert(table).from_select(["attempt_id", *names], given))
 
 
-async def _observations(connection: AsyncConnection, held: Held, facts: Sequence[CostFact | DivergenceFact]) -> None:
+async def _observations(connection: AsyncConnection, held: Held, facts: Sequence[CostFact | DivergenceFact | LearnedFact]) -> None:
     if facts:
         rows = [{"attempt_id": held.attempt, "kind": fact.kind, "fact": fact.model_dump(mode="json")} for fact in facts]
         await connection.execute(insert(observations), rows)

@@ -15,7 +15,7 @@ from pydantic import Field, TypeAdapter, model_validator
 from app.domain.bounds import Arm, Count, Purpose, Seconds, Share, Short, Small
 from app.domain.compilation import Compilation
 from app.domain.counts import Counts
-from app.domain.observations import CostFact, DivergenceFact
+from app.domain.observations import CostFact, DivergenceFact, LearnedFact
 from app.domain.tokenizer import TokenizerIdentity
 from app.domain.value import Value
 
@@ -280,7 +280,7 @@ class FinishFact(Value):
 
 
 AnyFact = Annotated[
-    RequestFact | TrialFact | CostFact | DivergenceFact | EnvironmentFact | PreflightFact | WarmupFact | ProgressFact | FinishFact,
+    RequestFact | TrialFact | CostFact | DivergenceFact | LearnedFact | EnvironmentFact | PreflightFact | WarmupFact | ProgressFact | FinishFact,
     Field(discriminator="kind"),
 ]
 FACT: TypeAdapter[AnyFact] = TypeAdapter(AnyFact)

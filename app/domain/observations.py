@@ -4,7 +4,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from app.domain.bounds import Count, Purpose, Seconds, Short, Small
+from app.domain.bounds import Count, Purpose, Seconds, Share, Short, Small
 from app.domain.value import Value
 
 
@@ -51,3 +51,16 @@ class DivergenceFact(Value):
         if (self.judgement == "tie") != (self.gap is not None and self.gap <= self.tolerance):
             raise ValueError(f"a gap of {self.gap} at a tolerance of {self.tolerance} is no {self.judgement}")
         return self
+
+
+class LearnedFact(Value):
+    """What a drafter that chooses as it goes came to, over the last pass of the headline. `left_out` holds, for the attention and the MLP of each
+    layer in turn, the share of its `tokens` draft tokens that were drafted without it. Where it chose by costs that it measured, these are the
+    seconds of one token's `mlp` and of its `attention`, which grows by `attention_per_entry` with each token before it."""
+
+    kind: Literal["learned"] = "learned"
+    tokens: Annotated[int, Field(ge=1, le=10**9)]
+    left_out: Annotated[tuple[Share, ...], Field(min_length=2, max_length=2048)]
+    attention: Seconds | None = None
+    attention_per_entry: Seconds | None = None
+    mlp: Seconds | None = None

@@ -89,6 +89,7 @@ def _built(record: RunRecord, frames: Frames) -> tuple[Report, Evidence, Subject
         environment=record.environment,
         economics=economics(frames, shown),
         compiled=None if record.preflight is None else record.preflight.compiled,
+        learned=record.learned,
         notes=(*undrafted(shown, refused=refusing(run_gates) is not None), *notes(record, frames, found, run_gates)),
     )
     return report, evidence, subject

@@ -6,7 +6,7 @@ from pydantic import SkipValidation
 
 from app.domain.estimate import Estimate
 from app.domain.facts import EnvironmentFact, FinishFact, PreflightFact, RequestFact, TrialFact, WarmupFact
-from app.domain.observations import CostFact, DivergenceFact
+from app.domain.observations import CostFact, DivergenceFact, LearnedFact
 from app.domain.spec import RunSpec
 from app.domain.status import RunState
 from app.domain.value import Value
@@ -35,6 +35,7 @@ class RunRecord(Value):
     trials: tuple[TrialFact, ...] = ()
     costs: tuple[CostFact, ...] = ()
     divergences: tuple[DivergenceFact, ...] = ()
+    learned: LearnedFact | None = None
     finish: FinishFact | None = None
     kin: tuple[Kin, ...] = ()
 

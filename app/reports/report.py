@@ -5,7 +5,7 @@ from typing import Literal
 from app.domain.compilation import Compilation
 from app.domain.estimate import Cell, Estimate, Figure, Refusal
 from app.domain.facts import EnvironmentFact, TrialFact, WarmupFact
-from app.domain.observations import DivergenceFact
+from app.domain.observations import DivergenceFact, LearnedFact
 from app.domain.passport import Passport
 from app.domain.sentence import Sentence
 from app.domain.spec import RunSpec
@@ -148,6 +148,7 @@ class Report(Value):
     warmup: WarmupFact | None
     environment: EnvironmentFact | None
     compiled: Compilation | None = None
+    learned: LearnedFact | None = None
     notes: tuple[Sentence, ...] = ()
 
     def find(self, id: str, **part: str) -> Cell | None:

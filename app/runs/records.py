@@ -12,7 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.domain.estimate import Cell, Figure, Refusal
 from app.domain.facts import EnvironmentFact, FinishFact, PreflightFact, RequestFact, TrialFact, WarmupFact
-from app.domain.observations import CostFact, DivergenceFact
+from app.domain.observations import CostFact, DivergenceFact, LearnedFact
 from app.domain.spec import RunSpec
 from app.domain.status import FINAL, RunState
 from app.domain.withheld import muted, withhold
@@ -103,6 +103,7 @@ def _assemble(asked: Any, attempt: Any, made: Sequence[RequestFact], passes: Seq
         costs=tuple(CostFact.model_validate(row.fact) for row in others if row.kind == "cost"),
         kin=tuple(kin),
         divergences=tuple(DivergenceFact.model_validate(row.fact) for row in others if row.kind == "divergence"),
+        learned=next((LearnedFact.model_validate(row.fact) for row in others if row.kind == "learned"), None),
         finish=withhold(finish) if finish and asked.private else finish,
     )
 

@@ -128,7 +128,7 @@ async def facts(run: RunId, _: Reader, runs: Service) -> StreamingResponse:
 
 def _lines(record: RunRecord) -> Iterator[str]:
     seen = (record.environment, record.preflight, record.warmup, *record.requests, *record.trials, *record.costs, *record.divergences)
-    for fact in (*seen, record.finish):
+    for fact in (*seen, record.learned, record.finish):
         if fact is not None:
             yield fact.model_dump_json() + "\n"
 

@@ -127,7 +127,7 @@ observations = Table(
     Column("attempt_id", ForeignKey("attempts.id"), nullable=False, index=True),
     columns.text("kind"),
     Column("fact", JSONB, nullable=False),
-    columns.one_of("kind", ["cost", "divergence"]),
+    columns.one_of("kind", ["cost", "divergence", "learned"]),
 )
 
 reports = Table(

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from functools import partial
 
+from app.domain.observations import LearnedFact
 from app.domain.passport import Passport
 from app.domain.spec import Choice, Load, RunSpec, Sampling
 from app.reports.fields import field_name, field_value
@@ -14,6 +15,8 @@ from app.reports.words import mark
 
 Term = tuple[str, str]
 Row = tuple[str, str, bool]
+# Blocks that are named, of those that at least this share of the draft tokens was drafted without.
+SHOWN, OFTEN = 24, 0.5
 
 
 def compact(report: Report, locale: str) -> list[Term]:
@@ -96,6 +99,7 @@ def full(report: Report, locale: str) -> list[tuple[str, list[Row]]]:
             row("quantisation", p.quantisation or word("none")), row("parallel layout", value("parallel_layout")), row("drafter", part(p.drafter)),
             row("drafter checkpoint", p.drafter_checkpoint or word("none of its own")), row("drafter memory", value("drafter_memory")),
             row("draft length", part(p.controller)),
+            *_learned(report.learned, locale),
             *_drafter_model(p, locale),
             row("verification", f"{part(p.verifier)}, " + (word("lossless") if p.lossless else word("lossy"))),
         ]),
@@ -121,6 +125,21 @@ def full(report: Report, locale: str) -> list[tuple[str, list[Row]]]:
         ]),
         (word("Definition"), [row("definitions of figures", p.definition), row("interval level", number("share", 0.95, locale=locale).value)]),
     ]  # fmt: skip
+
+
+def _learned(found: LearnedFact | None, locale: str) -> list[Row]:
+    """The blocks that a drafter which chooses as it goes left out most, and the costs that it chose by."""
+    if found is None:
+        return []
+    row, names = partial(_row, locale=locale), (gettext("attention", locale), "MLP")
+    most = sorted((block for block, share in enumerate(found.left_out) if share >= OFTEN), key=lambda block: (-found.left_out[block], block))
+    said = [f"{names[block % 2]} {block // 2 + 1} ({number('share', found.left_out[block], locale=locale).value})" for block in sorted(most[:SHOWN])]
+    more = "" if len(most) <= SHOWN else " …"
+    rows = [row("blocks left out of most drafts", ", ".join(said) + more if said else gettext("none", locale))]
+    if found.attention is not None and found.mlp is not None:
+        costs = {"attention": number("seconds", found.attention, locale=locale).value, "mlp": number("seconds", found.mlp, locale=locale).value}
+        rows.append(row("costs that they were chosen by", gettext("attention %(attention)s, MLP %(mlp)s a token", locale) % costs))
+    return rows
 
 
 def _determined(report: Report, locale: str) -> list[Row]:

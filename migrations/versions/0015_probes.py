@@ -56,9 +56,10 @@ def upgrade() -> None:
     op.create_index(op.f("ix_probes_project"), "probes", ["project"])
     op.create_index(op.f("ix_probes_key_scope_key"), "probes", ["key_scope", "key"])
     op.create_index("uq_probes_held_runner", "probes", ["runner_id"], unique=True, postgresql_where=sa.text("state = 'running'"))
-    op.execute(
-        "CREATE TRIGGER probes_found_kept BEFORE UPDATE OR DELETE ON probes FOR EACH ROW WHEN (OLD.found IS NOT NULL) EXECUTE FUNCTION refuse_change()"
-    )
+    op.execute("""
+        CREATE TRIGGER probes_found_kept BEFORE UPDATE OR DELETE ON probes
+        FOR EACH ROW WHEN (OLD.found IS NOT NULL) EXECUTE FUNCTION refuse_change()
+    """)
 
 
 def downgrade() -> None:

@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, model_validator
 from torch import Tensor
 
 from app.domain.drafting import crossed
+from app.domain.observations import LearnedFact
 from app.domain.spec import ModelSource
 from runners.engine.companion import Companion
 from runners.engine.dice import Chance
@@ -138,6 +139,10 @@ class Drafter(ABC):
         Where `more` is given, a drafter that knows how sure it is asks it after each token, and ends the row's draft behind that token when the
         answer is no. The token itself stays: leaving out what was drawn because it was improbable would change what it was drawn from.
         """
+
+    def learned(self) -> LearnedFact | None:
+        """What it came to since the last `reset`, where it chooses as it goes and a passport is to say what."""
+        return None
 
     def observe(self, batch: Batch, kept: Sequence[int]) -> None:  # noqa: B027
         """The verifier kept `kept[r]` drafts of row r; `batch` is as it was proposed for."""

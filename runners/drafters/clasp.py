@@ -10,11 +10,13 @@ from pydantic import Field
 from torch import Tensor
 from torch.nn import functional
 
+from app.domain.observations import LearnedFact
 from runners.drafters.base import Drafter, More, Params, UnfitDrafter
 from runners.engine.blocks import Beside, Skips, States
 from runners.engine.chain import grow
 from runners.engine.dice import Chance
 from runners.engine.draft import Batch, Draft
+from runners.engine.left_out import LeftOut
 from runners.engine.target import Target
 
 
@@ -55,6 +57,7 @@ class Clasp(Drafter):
 
     def __init__(self, params: ClaspParams, target: Target, chance: Chance | None = None) -> None:
         super().__init__(params, target, chance)
+        self.left_out = LeftOut(target.layers)
         if params.skipped >= target.layers:
             raise UnfitDrafter(f"skipped {params.skipped} leaves none of the target's {target.layers} layers")
         self._states = States(target.slots, halves=False)
@@ -62,6 +65,12 @@ class Clasp(Drafter):
 
     def forced(self) -> str | None:
         return None if self.params.skipped else "skipped 0 leaves no layer out, so every draft is the target's own token"
+
+    def reset(self) -> None:
+        self.left_out.clear()
+
+    def learned(self) -> LearnedFact | None:
+        return self.left_out.fact()
 
     def begin(self, slot: int, ids: Sequence[int]) -> None:
         even = np.linspace(0, self.target.layers - 1, self.params.skipped + 2)[1:-1].round()
@@ -120,7 +129,7 @@ class Clasp(Drafter):
         return ran
 
     def _step(self, batch: Batch, tokens: Tensor, depth: int) -> tuple[Tensor, None]:
-        return self.target.skipping(batch, tokens, depth, [self.slots[slot].skips for slot in batch.slots]), None
+        return self.target.skipping(batch, tokens, depth, self.left_out.note([self.slots[slot].skips for slot in batch.slots])), None
 
 
 def _blocks(layers: set[int]) -> Skips:

@@ -9,11 +9,13 @@ from pydantic import Field
 from torch import Tensor
 from torch.nn import functional
 
+from app.domain.observations import LearnedFact
 from runners.drafters.base import Drafter, More, Params, UnfitDrafter
 from runners.engine.blocks import Beside, Skips, States
 from runners.engine.chain import grow
 from runners.engine.dice import Chance
 from runners.engine.draft import Batch, Draft
+from runners.engine.left_out import LeftOut
 from runners.engine.target import Target
 
 # The longest draft that a choice considers, and the most that a block weighs in units of the lighter kind.
@@ -102,6 +104,7 @@ class Knapspec(Drafter):
 
     def __init__(self, params: KnapspecParams, target: Target, chance: Chance | None = None) -> None:
         super().__init__(params, target, chance)
+        self.left_out = LeftOut(target.layers)
         self.blocks = 2 * target.layers
         if target.layers < 3:
             raise UnfitDrafter(f"a target of {target.layers} layers has none between the first and the last one, which always run")
@@ -109,6 +112,12 @@ class Knapspec(Drafter):
             target.block_costs()
         self._states = States(target.slots, halves=True)
         self.slots: dict[int, Slot] = {}
+
+    def reset(self) -> None:
+        self.left_out.clear()
+
+    def learned(self) -> LearnedFact | None:
+        return self.left_out.fact(None if self.params.attention is not None else self.target.block_costs())
 
     def begin(self, slot: int, ids: Sequence[int]) -> None:
         self.slots[slot] = Slot(Choice(frozenset(range(3, self.blocks - 2, 4)), LONGEST, 0.0, 0.0))
@@ -143,7 +152,7 @@ class Knapspec(Drafter):
         return min(limit, own.choice.length)
 
     def _step(self, batch: Batch, tokens: Tensor, depth: int) -> tuple[Tensor, None]:
-        return self.target.skipping(batch, tokens, depth, [self.slots[slot].choice.skips for slot in batch.slots]), None
+        return self.target.skipping(batch, tokens, depth, self.left_out.note([self.slots[slot].choice.skips for slot in batch.slots])), None
 
     def choose(self, slot: int, states: Tensor, end: int) -> Choice:
         """By the states `[2L + 1, n, H]` of the tokens before position `end`."""

@@ -10,11 +10,13 @@ import torch
 from pydantic import Field
 from torch import Tensor
 
+from app.domain.observations import LearnedFact
 from runners.drafters.base import Drafter, More, Params, UnfitDrafter
 from runners.engine.blocks import Skips
 from runners.engine.chain import grow
 from runners.engine.dice import Chance
 from runners.engine.draft import Batch, Draft
+from runners.engine.left_out import LeftOut
 from runners.engine.target import Target
 
 # Every so many tries a few blocks of the best set are exchanged; the others are drawn anew.
@@ -66,6 +68,7 @@ class Swift(Drafter):
 
     def __init__(self, params: SwiftParams, target: Target, chance: Chance | None = None) -> None:
         super().__init__(params, target, chance)
+        self.left_out = LeftOut(target.layers)
         self._inner = range(2, 2 * target.layers - 2)
         self.size = int(len(self._inner) * params.ratio)
         if params.ratio and not self.size:
@@ -74,6 +77,12 @@ class Swift(Drafter):
 
     def forced(self) -> str | None:
         return None if self.size else "ratio 0 skips no block, so every draft is the target's own token"
+
+    def reset(self) -> None:
+        self.left_out.clear()
+
+    def learned(self) -> LearnedFact | None:
+        return self.left_out.fact()
 
     def begin(self, slot: int, ids: Sequence[int]) -> None:
         seed = int.from_bytes(hashlib.sha256(str(list(ids)).encode()).digest()[:8])
@@ -88,7 +97,7 @@ class Swift(Drafter):
         return Draft.chain(made.tokens, made.lengths, probabilities=made.laws)
 
     def _step(self, batch: Batch, tokens: Tensor, depth: int) -> tuple[Tensor, None]:
-        return self.target.skipping(batch, tokens, depth, [self.searches[slot].best for slot in batch.slots]), None
+        return self.target.skipping(batch, tokens, depth, self.left_out.note([self.searches[slot].best for slot in batch.slots])), None
 
     def _search(self, slot: int, ids: Sequence[int]) -> None:
         """One try, unless the search is over or the answer still too short."""

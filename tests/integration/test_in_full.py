@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from app.domain.facts import FACT
-from app.domain.observations import CostFact, DivergenceFact
+from app.domain.observations import CostFact, DivergenceFact, LearnedFact
 from app.domain.spec import RunSpec
 from app.domain.status import RunState
 from app.reports.build import build
@@ -66,13 +66,15 @@ async def test_the_report_can_be_made_anew_from_the_facts(service: Service) -> N
         CostFact(stage=stage, sequences=1, tokens=tokens, seconds=(seconds,) * 6)
         for stage, tokens, seconds in (("step", 0, 0.02), ("draft", 4, 0.01), ("verify", 4, 0.024))
     ]
-    assert (await attempt.send(0, [*facts, *costs, seen])).status_code == 200
+    learned = LearnedFact(tokens=40, left_out=(0, 0, 0.75, 0.25), attention=0.002, attention_per_entry=1e-6, mlp=0.003)
+    assert (await attempt.send(0, [*facts, *costs, seen, learned])).status_code == 200
     assert (await attempt.finish(1)).status_code == 200
     answer = (await service.get(f"/api/v1/runs/{run}/report")).json()
     shown = Report.model_validate(answer)
     spec = RunSpec.model_validate((await service.state(run))["spec"])
     told = [FACT.validate_python(json.loads(line)) for line in (await service.get(f"/api/v1/runs/{run}/facts")).text.splitlines()]
     assert shown.find("draft_cost", sequences="1", tokens="4") is not None
+    assert shown.learned == learned
     assert any(each.ties for each in shown.losslessness)
     assert spoken(build(_record(run, spec, told)).model_dump(mode="json")) == answer
 
@@ -85,6 +87,6 @@ def _record(run: int, spec: RunSpec, told: list[Any]) -> RunRecord:
     def of(kind: str) -> tuple[Any, ...]:
         return tuple(fact for fact in told if fact.kind == kind)
 
-    one = {name: next(iter(of(name)), None) for name in ("preflight", "environment", "warmup", "finish")}
+    one = {name: next(iter(of(name)), None) for name in ("preflight", "environment", "warmup", "learned", "finish")}
     many = {"requests": of("request"), "trials": of("trial"), "costs": of("cost"), "divergences": of("divergence")}
     return RunRecord(run=run, state=RunState.SUCCEEDED, spec=spec, **one, **many)

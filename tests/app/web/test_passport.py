@@ -2,6 +2,7 @@
 
 import pytest
 
+from app.domain.observations import LearnedFact
 from app.domain.spec import Sampling
 from app.reports.build import build
 from app.web.passport import compact, full, sampling
@@ -33,3 +34,13 @@ def test_the_line_names_the_temperature_of_drawn_answers_alone() -> None:
     rows = {term: value for _, group in full(drawn, "en") for term, value, _ in group}
     assert rows["sampling"] == sampling(DRAWN, "en")
     assert rows["verification"] == "rejection, lossless"
+
+
+def test_what_a_drafter_learned_stands_with_its_parameters() -> None:
+    """Catches blocks that are counted from another end, and costs that the drafter did not choose by."""
+    learned = LearnedFact(tokens=40, left_out=(0, 0, 0.75, 0.25, 0, 1.0), attention=0.002, attention_per_entry=0.0, mlp=0.003)
+    found = build(record().model_copy(update={"learned": learned}))
+    rows = {term: value for _, group in full(found, "en") for term, value, _ in group}
+    assert rows["blocks left out of most drafts"] == "attention 2 (75.0%), MLP 3 (100.0%)"
+    assert rows["costs that they were chosen by"].replace("\u00a0", " ") == "attention 2.0 ms, MLP 3.0 ms a token"
+    assert "blocks left out of most drafts" not in {term for _, group in full(build(record()), "en") for term, _, _ in group}
