@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from fastapi import Request
-from pydantic import TypeAdapter
 
 from app.access.seen import Seen, Who, narrowed
 from app.domain.estimate import Cell, Figure, Refusal
@@ -15,10 +14,10 @@ from app.domain.tokenizer import TokenizerIdentity
 from app.domain.withheld import REASON
 from app.languages import store
 from app.languages.schemas import LanguageRow, Languages, Measured, Refused
+from app.reports.stored import cell_of
 from app.runs.analysis import analysis, earlier
 from app.storage.database import Database
 
-CELL: TypeAdapter[Cell] = TypeAdapter(Cell)
 FERTILITY = "fertility"
 BESIDE = ("chars_per_round", "tokens_per_target_forward")
 Cells = dict[int, list[Cell]]
@@ -55,13 +54,13 @@ class Tongues(Seen):
             kept = await store.cells(connection, [row.run for row in found], (FERTILITY, *BESIDE))
         by_run: Cells = defaultdict(list)
         for row in kept:
-            by_run[row.run_id].append(CELL.validate_python(row.cell))
+            by_run[row.run_id].append(cell_of(row.cell))
         return found, by_run
 
 
 def _measured(row: Any, cells: Sequence[Cell]) -> Measured:
     spec = RunSpec.model_validate(row.spec)
-    speedup, acceptance = (None if one is None else CELL.validate_python(one) for one in (row.speedup, row.acceptance))
+    speedup, acceptance = (None if one is None else cell_of(one) for one in (row.speedup, row.acceptance))
     beside = {id: next((cell for cell in cells if cell.id == id and not cell.part), None) for id in BESIDE}
     return Measured(
         run=row.run, runs=row.runs, language=spec.language, tokenizer=_tokenizer([*cells, speedup, acceptance]), tokenizer_named=spec.tokenizer,
@@ -105,7 +104,7 @@ def _prompts(cells: Sequence[Cell]) -> int:
 
 def _refusals(row: Any) -> list[Refused]:
     """Each reason of a run once: acceptance and speed-up are mostly refused together."""
-    cells = [CELL.validate_python(one) for one in (row.acceptance, row.speedup) if one is not None]
+    cells = [cell_of(one) for one in (row.acceptance, row.speedup) if one is not None]
     unique = {cell.reason.model_dump_json(): cell for cell in cells if isinstance(cell, Refusal)}.values()
     return [
         Refused(run=row.id, language=row.language, drafter=row.drafter, field=cell.field, reason=cell.reason, remedy=cell.remedy) for cell in unique

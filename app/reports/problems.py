@@ -114,6 +114,10 @@ PROBLEMS: tuple[str, ...] = (
     mark("Run %(run)s is %(state)s; its figures come when it has ended."),
     mark("Run %(run)s is %(state)s."),
     mark("The raw facts of run %(run)s were deleted on %(day)s; its report is kept. Repeat the run to have them again."),
+    mark(
+        "The report of run %(run)s was kept by an earlier version, and this one cannot read it; the raw facts were deleted on %(day)s. Repeat the "
+        "run to have them again."
+    ),
     mark("All runs of campaign %(campaign)s have ended; there is nothing to cancel."),
     mark("No run of campaign %(campaign)s was cancelled or failed in a way that a retry could mend."),
     mark("A comparison is of 2 to %(most)s different runs; this names run %(run)s alone."),

@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from pydantic import TypeAdapter
 from sqlalchemy import Select, delete, func, select
 from sqlalchemy.dialects.postgresql import distinct_on, insert
 from sqlalchemy.ext.asyncio import AsyncConnection
@@ -19,6 +18,7 @@ from app.domain.withheld import muted, withhold
 from app.reports.kept import Kept, Measured
 from app.reports.record import Kin, RunRecord
 from app.reports.report import Report
+from app.reports.stored import cell_of, report_of
 from app.runs import request_rows
 from app.runs.analysis import earlier
 from app.runs.schemas import FigureOut
@@ -28,8 +28,6 @@ from app.storage.privacy import private
 from app.storage.retention_tables import forgotten
 from app.storage.tables import attempts, environments, runs
 from app.storage.view import View
-
-CELL: TypeAdapter[Cell] = TypeAdapter(Cell)
 
 
 async def record(connection: AsyncConnection, view: View, run: int, *, whole: bool = False) -> RunRecord | None:
@@ -74,7 +72,7 @@ def _of_campaign(run: int) -> Select[Any]:
 async def _kin(connection: AsyncConnection, run: int) -> list[Kin]:
     found = []
     for row in await connection.execute(_of_campaign(run)):
-        cell = CELL.validate_python(row.speedup) if row.speedup else None
+        cell = cell_of(row.speedup) if row.speedup else None
         speedup = cell.pooled if isinstance(cell, Figure) and row.state == RunState.SUCCEEDED else None
         found.append(Kin(run=row.id, speedup=speedup, margin=RunSpec.model_validate(row.spec).margin))
     return found
@@ -115,10 +113,10 @@ async def forgotten_at(connection: AsyncConnection, run: int) -> datetime | None
 
 
 async def cached(connection: AsyncConnection, run: int, analysis: str) -> Report | None:
-    """The report that is kept: of this analysis, or the last one of a run whose facts are gone."""
+    """The report that is kept: of this analysis, or the last one of a run whose facts are gone. None where this version cannot read it."""
     stored = select(reports.c.report, private().label("private")).join_from(reports, runs).where(reports.c.run_id == run, shown(analysis))
     found = (await connection.execute(stored)).one_or_none()
-    return None if found is None else Report.model_validate(muted(found.report) if found.private else found.report)
+    return None if found is None else report_of(muted(found.report) if found.private else found.report)
 
 
 async def measured(connection: AsyncConnection, run: int, analysis: str) -> Measured | None:
@@ -129,8 +127,9 @@ async def measured(connection: AsyncConnection, run: int, analysis: str) -> Meas
     ).one_or_none()
     if found is None:
         return None
-    report, kept = (muted(part) if found.private else part for part in (found.report, found.kept))
-    return Measured(Report.model_validate(report), Kept.model_validate(kept), tuple(await _kin(connection, run)))
+    stored, kept = (muted(part) if found.private else part for part in (found.report, found.kept))
+    report = report_of(stored)
+    return None if report is None else Measured(report, Kept.model_validate(kept), tuple(await _kin(connection, run)))
 
 
 async def keep(connection: AsyncConnection, report: Report, kept: Kept, analysis: str, outcome: str | None) -> None:
@@ -188,4 +187,6 @@ async def query(
     wanted += [runs.c[name] == value for name, value in given.items() if value is not None]
     columns = (runs.c.id, runs.c.drafter, runs.c.model, figures.c.cell, reports.c.analysis)
     rows = await connection.execute(select(*columns).select_from(joined).where(*wanted).order_by(runs.c.id.desc(), figures.c.position).limit(limit))
-    return [FigureOut(run=row.id, drafter=row.drafter, model=row.model, cell=row.cell, earlier_analysis=earlier(row.analysis)) for row in rows]
+    return [
+        FigureOut(run=row.id, drafter=row.drafter, model=row.model, cell=cell_of(row.cell), earlier_analysis=earlier(row.analysis)) for row in rows
+    ]

@@ -221,7 +221,15 @@ class Runs(Seen):
 
     async def _cached(self, run: int) -> Report | None:
         async with self._about(run) as connection:
-            return await records.cached(connection, run, analysis())
+            kept = await records.cached(connection, run, analysis())
+            gone = await records.forgotten_at(connection, run) if kept is None else None
+        if gone is not None:
+            raise FactsGone(
+                f"The report of run {run} was kept by an earlier version, and this one cannot read it; the raw facts were deleted on "
+                f"{gone:%Y-%m-%d}. Repeat the run to have them again.",
+                run=run,
+            )
+        return kept
 
     async def _rebuild(self, run: int) -> Measured:
         found = await self.record(run)

@@ -124,3 +124,24 @@ async def test_a_run_that_is_not_forgotten_keeps_its_facts(service: Service) -> 
     for table in FACTS[:3]:
         with pytest.raises(Exception, match="only ever added to"):
             await service.sql(f"DELETE FROM {table}")
+
+
+async def test_a_report_that_nobody_can_read_any_more_is_made_anew_or_said_so(service: Service, retention: Retention) -> None:
+    """Catches an internal error for whoever opens a run, or a list that has it, whose report an earlier version stored in another form."""
+    old, young = await service.finished(), await service.finished(language="en")
+    before = {run: await report_of(service, run) for run in (old, young)}
+    for what in ("report = report - 'verdict'", "speedup = speedup - 'pooled'", "acceptance = acceptance - 'passport'"):
+        await service.sql(f"UPDATE reports SET {what}")
+    await service.sql("UPDATE figures SET cell = cell - 'pooled'")
+    await aged(service, old)
+    assert await retention.sweep() == 1
+    for path in ("/api/v1/runs", "/api/v1/languages", "/api/v1/figures?id=acceptance_rate", "/runs", "/languages", "/landscape"):
+        assert (await service.get(path)).status_code == 200, path
+    listed = (await service.get("/api/v1/runs")).json()["items"]
+    assert all("in a form that this one does not read" in one["speedup"]["reason"]["said"] for one in listed)
+    assert await report_of(service, young) == before[young]
+    gone = await service.get(f"/api/v1/runs/{old}/report")
+    assert (gone.status_code, gone.json()["type"]) == (410, "urn:bezmen:problem:facts-gone")
+    assert "this one cannot read it" in gone.json()["detail"]
+    page = await service.get(f"/runs/{old}", Accept="text/html", **{"Accept-Language": "ru"})
+    assert (page.status_code, "эта его не читает" in page.text) == (410, True)
