@@ -9,12 +9,12 @@ from app.storage.fact_tables import requests, trials
 from benchmarks.service import Service, batches
 from tests import factories
 
-# Passes that are sent; a pass is a trial of each arm, and two of them are a block.
+# Passes that are sent; a pass is a trial of each arm, control included, and two of them are a block.
 SENT = 2
 
 
 def measured(service: Service, *, prompts: int, passes: int, **over: Any) -> int:
-    """A finished run of `prompts` × `passes` × 2 headline requests, and of a pass for losslessness; `passes` is even. Without a report."""
+    """A finished run of `prompts` × `passes` × 3 headline requests, and `prompts` × 2 for losslessness; `passes` is even. Without a report."""
     service.submit(suite={"id": "everyday"}, trials=SENT // 2, **over)
     attempt = service.lease()
     facts = factories.facts(language=over.get("language", "ru"), prompts=prompts, passes=SENT)

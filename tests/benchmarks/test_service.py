@@ -38,7 +38,7 @@ def test_runs_are_stored_as_a_runner_would_have_sent_them() -> None:
     with serving() as service:
         run = measured(service, prompts=8, passes=6)
         counted = "SELECT purpose, count(*), count(DISTINCT trial), count(DISTINCT prompt) FROM requests GROUP BY purpose ORDER BY purpose"
-        assert service.database.execute(counted).fetchall() == [("headline", 8 * 6 * 2, 6, 8), ("losslessness", 8 * 2, 1, 8)]
+        assert service.database.execute(counted).fetchall() == [("headline", 8 * 6 * 3, 6, 8), ("losslessness", 8 * 2, 1, 8)]
         report = service.client.get(f"/api/v1/runs/{run}/report").raise_for_status().json()
         assert (report["state"], len(report["prompts"])) == ("succeeded", 8)
         bare(service)
