@@ -23,6 +23,7 @@ class AttemptState(StrEnum):
 
 FINAL = frozenset({RunState.SUCCEEDED, RunState.FAILED, RunState.CANCELLED})
 
+
 def cut(state: RunState) -> bool:
     """Whether a run ended before it was done: failed, or cancelled."""
     return state in FINAL and state != RunState.SUCCEEDED
