@@ -124,6 +124,8 @@ def test_a_draft_ends_where_its_position_needs_a_new_expert_for_little(new: bool
     params = S2MoEParams(step_cost=0.05, position_cost=0.05, expert_cost=0.15)
     chain = counting_up(3, sure)
     drafter = S2MoE(params, Sent(chain, chain, [0, 0, 0, int(new), *[0] * 8]))
+    for slot in (0, 1):
+        drafter.begin(slot, [0])
     draft = drafter.propose(Batch((0, 1), ([0], [4])), [8, 8])
     assert draft.lengths == (length, 8)
     assert draft.tokens[0, :length].tolist() == list(range(1, length + 1))
@@ -134,7 +136,24 @@ def test_an_expert_is_new_once() -> None:
     chain = counting_up(0, 0.99)
     for to, length in (([5] * 12, 8), ([0, *[1] * 11], 8), ([*range(11), 0], 5)):
         drafter = S2MoE(S2MoEParams(step_cost=0, position_cost=0, expert_cost=0.47), Sent(chain, chain, to))
+        drafter.begin(0, [0])
         assert drafter.propose(Batch((0,), ([0],)), [8]).lengths == (length,), to
+
+
+def test_acceptance_is_learnt_and_not_believed() -> None:
+    """Catches a draft whose own probability is taken at its word for ever, drafts that count although nobody judged them, and lessons of another
+    request: sure drafts that are never kept end a draft at once, unsure ones that always are go on."""
+    for sure, kept, lengths in ((0.99, 0, (8, 1)), (0.25, 8, (1, 8))):
+        chain = counting_up(0, 0.99) if sure == 0.99 else torch.full((12, 12), 0.75 / 11).fill_diagonal_(0.25).roll(1, 1)
+        drafter = S2MoE(S2MoEParams(step_cost=0.3, position_cost=0.1, expert_cost=0), Sent(chain, chain, [0] * 12))
+        batch = Batch((0,), ([0],))
+        drafter.begin(0, [0])
+        first = drafter.propose(batch, [8]).lengths
+        for _ in range(40):
+            drafter.observe(batch, [min(kept, drafter.propose(batch, [8]).lengths[0])])
+        assert (first, drafter.propose(batch, [8]).lengths) == ((lengths[0],), (lengths[1],))
+        drafter.begin(0, [0])
+        assert drafter.propose(batch, [8]).lengths == first
 
 
 OWN, EARLY = (0.6, 0.3, 0.1), (0.2, 0.5, 0.3)
