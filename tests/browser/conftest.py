@@ -16,6 +16,7 @@ from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, e
 
 from tests import factories
 from tests.browser.runner import Runner
+from tests.integration.filled import PROBE
 
 ARGUMENTS = [
     "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync",
@@ -50,6 +51,13 @@ class Service:
         answer = httpx.post(f"{self.url}/api/v1/runs", json=factories.spec_body(**over), headers=self.admin)
         assert answer.status_code == 201, answer.text
         return int(answer.json()["id"])
+
+    def probe(self, runner: Runner) -> int:
+        """One that has succeeded."""
+        made = httpx.post(f"{self.url}/api/v1/probes", json=PROBE, headers=self.admin)
+        assert made.status_code == 201, made.text
+        runner.probe()
+        return int(made.json()["id"])
 
     def campaign(self, runner: Runner) -> int:
         """Two drafters in two languages: one run is measured, the others are cancelled, one of those is resumed and cancelled again."""

@@ -8,7 +8,9 @@ from typing import Any
 import httpx
 
 from app.domain.facts import AnyFact
+from app.domain.probe import ProbeEnd
 from tests import factories
+from tests.factories_probe import probe_found
 
 
 @dataclass
@@ -60,6 +62,15 @@ class Runner:
         assert answer.status_code == 200, answer.text
         found = answer.json()
         return Attempt(self._client, found["run"], found["attempt_id"], found["spec"]["language"], found["token"])
+
+    def probe(self) -> None:
+        """The next probe, to its end."""
+        held = self._client.post("/api/v1/runners/me/probes/lease", json={}, headers=self._headers)
+        assert held.status_code == 200, held.text
+        place, end = f"/api/v1/probes/{held.json()['probe']}/attempts/{held.json()['attempt']}/finish", ProbeEnd(found=probe_found())
+        token = {"Authorization": f"Bearer {held.json()['token']}"}
+        answer = self._client.post(place, json={"end": end.model_dump(mode="json")}, headers=token)
+        assert answer.status_code == 200, answer.text
 
     def close(self) -> None:
         self._client.close()

@@ -38,6 +38,7 @@ def runs(service: Service, runner: Runner) -> Iterator[dict[str, int]]:
         attempt.measure(**({"prompts": 8, "passes": 4} | {name: value for name, value in facts.items() if name != "language"}))
         httpx.get(f"{service.url}/api/v1/runs/{found[kind]}/report").raise_for_status()
     found["campaign"] = service.campaign(runner)
+    found["probe"] = service.probe(runner)
     found["waiting"] = service.submit(language="ru")
     yield found
     httpx.post(f"{service.url}/api/v1/runs/{found['waiting']}/cancel", headers=service.admin).raise_for_status()
@@ -57,6 +58,8 @@ def paths(runs: dict[str, int]) -> dict[str, str]:
         "choose": "/compare",
         "campaigns": "/campaigns",
         "campaign": f"/campaigns/{runs['campaign']}",
+        "probes": "/probes",
+        "probe": f"/probes/{runs['probe']}",
         "methodology": "/methodology",
         "access": "/access",
         "login": "/login",
