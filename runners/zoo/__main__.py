@@ -47,7 +47,7 @@ def _asked() -> argparse.Namespace:
     parser.add_argument("name", nargs="?", default="")
     parser.add_argument("--into", type=Path, default=ROOT)
     parser.add_argument("--cache", type=Path)
-    for name, kind in (("minutes", float), ("steps", int), ("seed", int), ("threads", int)):
+    for name, kind in (("minutes", float), ("steps", int), ("unloop_steps", int), ("seed", int), ("threads", int)):
         parser.add_argument(f"--{name}", type=kind)
     return parser.parse_args()
 

@@ -8,6 +8,7 @@ class Recipe(Value):
 
     Matrices learn by Muon (Jordan and others, 2024), everything else by AdamW; both rates rise over `warm_up` steps and fall linearly to zero.
     An early exit is drawn anew for every step; its loss on half of the rows counts `exit_weight` (after LayerSkip, Elhoushi and others, 2024).
+    `unloop_steps` against repeats follow (loops.py), at `unloop_share` of the rates, which falls to nothing too.
     """
 
     seed: int = 1
@@ -21,6 +22,8 @@ class Recipe(Value):
     decay: float = 0.1
     warm_up: int = 50
     exit_weight: float = 0.5
+    unloop_steps: int = 200
+    unloop_share: float = 0.1
 
 
 class Measured(Value):
@@ -48,8 +51,8 @@ class Answers(Value):
 
 
 class Record(Value):
-    """The content of recipe.json. `progress` is 1 when the training ended by itself; `minutes` are of its steps and `core_minutes` what they took of
-    all cores; `characters` were there to learn from; `weights` is the SHA-256 of model.safetensors."""
+    """The content of recipe.json. `progress` is 1 when the first stage ended by itself, `unloop_steps` are of the second; `minutes` are of all steps,
+    `core_minutes` what they took of all cores; `characters` were there to learn from; `weights` is the SHA-256 of model.safetensors."""
 
     name: str
     summary: str
@@ -57,6 +60,7 @@ class Record(Value):
     recipe: Recipe
     progress: float
     steps: int
+    unloop_steps: int
     tokens: int
     minutes: float
     core_minutes: float

@@ -34,6 +34,8 @@ def save(model: Any, tokenizer: Any, record: Record, root: Path) -> Record:
     half = folder.with_name(f".{record.name}.{os.getpid()}")
     shutil.rmtree(half, ignore_errors=True)
     model.to(torch.float16).save_pretrained(half)
+    for where in ("is_local", "local_files_only"):
+        tokenizer.init_kwargs.pop(where, None)
     tokenizer.save_pretrained(half)
     (half / WEIGHTS).chmod(0o644)
     record = record.model_copy(update={"weights": digest([half / WEIGHTS])})

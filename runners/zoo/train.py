@@ -1,4 +1,4 @@
-"""Training of one model of the zoo, on the processor."""
+"""Training of one model of the zoo, on the processor, in two stages."""
 
 import signal
 import time
@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from runners.environment import half_type
+from runners.zoo.loops import unlikelihood, written_behind
 from runners.zoo.recipe import Recipe
 
 PAUSE = 5.0  # a step this many times as long as the median was interrupted, and counts as the median
@@ -85,62 +86,107 @@ def optimisers(model: nn.Module, recipe: Recipe) -> list[torch.optim.Optimizer]:
     ]  # fmt: skip
 
 
-def schedule(recipe: Recipe, state: State) -> float:
+def train(
+    model: Any, batches: Iterator[Tensor], recipe: Recipe, *, exits: bool, asks: dict[str, Any], told: Callable[[State], None] = lambda _: None
+) -> State:
+    """The first stage, in place: learns text until the recipe's end, or until the process is asked to end. `told` hears of every step."""
+    lessons = _lessons(model, batches, recipe, exits, asks)
+    return _follow(model, recipe, lambda: next(lessons), rising_and_falling, recipe.steps, told)
+
+
+def unloop(
+    model: Any, batches: Iterator[Tensor], recipe: Recipe, *, exits: bool, asks: dict[str, Any], told: Callable[[State], None] = lambda _: None
+) -> State:
+    """The second stage (loops.py), in place: every step learns text as before, and makes repeats less likely in what the model writes behind it."""
+    lessons = _lessons(model, batches, recipe, exits, asks)
+
+    def lesson() -> Lesson:
+        made = written_behind(model, torch.cat([next(batches), next(batches)]))
+        with _half():
+            against = unlikelihood(model(input_ids=made, use_cache=False).logits, made)
+        text = next(lessons)
+        return Lesson(text.loss + against, text.whole, text.tokens)
+
+    return _follow(model, recipe, lesson, lambda recipe, state: recipe.unloop_share * (1.0 - state.progress), recipe.unloop_steps, told)
+
+
+def rising_and_falling(recipe: Recipe, state: State) -> float:
     """The share of the full rate."""
     return min((state.steps + 1) / recipe.warm_up, 1.0) * (1.0 - state.progress)
 
 
-def train(
-    model: Any, batches: Iterator[Tensor], recipe: Recipe, *, exits: bool, asks: dict[str, Any], told: Callable[[State], None] = lambda _: None
+@dataclass(frozen=True)
+class Lesson:
+    """`loss` is minimised, `whole` that of all layers on text; `tokens` of text were read."""
+
+    loss: Tensor
+    whole: Tensor
+    tokens: int
+
+
+def _lessons(model: Any, batches: Iterator[Tensor], recipe: Recipe, exits: bool, asks: dict[str, Any]) -> Iterator[Lesson]:
+    dice = torch.Generator().manual_seed(recipe.seed)
+    for batch in batches:
+        exit_layer = int(torch.randint(1, model.config.num_hidden_layers, (1,), generator=dice)) if exits else None
+        with _half():
+            loss, whole = loss_of(model, batch, recipe, exit_layer, asks)
+        yield Lesson(loss, whole, batch.numel())
+
+
+def _half() -> Any:
+    """Matrices multiply in the 16-bit type that this processor is fast in, if there is one."""
+    half = half_type(torch.device("cpu"))
+    return torch.autocast("cpu", half or torch.bfloat16, enabled=half is not None)
+
+
+def _follow(
+    model: Any, recipe: Recipe, lesson: Callable[[], Lesson], rate: Callable[[Recipe, State], float], steps: int | None, told: Callable[[State], None]
 ) -> State:
-    """Trains in place until the recipe's end, or until the process is asked to end. `told` hears of every step."""
+    """A stage of `steps` steps, or of the recipe's minutes."""
     torch.set_num_threads(recipe.threads)
-    # Sums over experts come in any order otherwise, and no training could be repeated.
-    before = torch.are_deterministic_algorithms_enabled()
-    torch.use_deterministic_algorithms(True)
     makers, watch, state, spent = optimisers(model, recipe), Stopwatch(), State(), time.process_time()
     full = [[group["lr"] for group in maker.param_groups] for maker in makers]
-    dice = torch.Generator().manual_seed(recipe.seed)
     model.train()
-    with _heeding_stop() as asked:
+    with _repeatably(), _heeding_stop() as asked:
         while state.progress < 1.0 and not asked:
             watch.start()
-            batch = next(batches)
-            exit_layer = int(torch.randint(1, model.config.num_hidden_layers, (1,), generator=dice)) if exits else None
-            _set_rates(makers, full, schedule(recipe, state))
-            loss = _step(model, batch, recipe, exit_layer, asks, makers)
+            learnt = lesson()
+            learnt.loss.backward()  # type: ignore[no-untyped-call]
+            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            _set_rates(makers, full, rate(recipe, state))
+            for maker in makers:
+                maker.step()
+                maker.zero_grad(set_to_none=True)
             watch.stop()
-            _advance(state, recipe, batch, loss, watch.seconds)
+            _advance(state, recipe, steps, learnt, watch.seconds)
             state.core_seconds = time.process_time() - spent
             told(state)
-    torch.use_deterministic_algorithms(before)
     model.eval()
     return state
 
 
-def _step(model: Any, batch: Tensor, recipe: Recipe, exit_layer: int | None, asks: dict[str, Any], makers: Sequence[torch.optim.Optimizer]) -> float:
-    """One step of the weights; the loss of all layers before it."""
-    half = half_type(torch.device("cpu"))
-    with torch.autocast("cpu", half or torch.bfloat16, enabled=half is not None):
-        loss, whole = loss_of(model, batch, recipe, exit_layer, asks)
-    loss.backward()  # type: ignore[no-untyped-call]
-    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-    for maker in makers:
-        maker.step()
-        maker.zero_grad(set_to_none=True)
-    return float(whole)
-
-
-def _advance(state: State, recipe: Recipe, batch: Tensor, loss: float, seconds: float) -> None:
+def _advance(state: State, recipe: Recipe, steps: int | None, learnt: Lesson, seconds: float) -> None:
+    loss = float(learnt.whole)
     state.loss = loss if state.steps == 0 else 0.95 * state.loss + 0.05 * loss
-    state.steps, state.tokens, state.seconds = state.steps + 1, state.tokens + batch.numel(), seconds
-    state.progress = min(1.0, state.steps / recipe.steps if recipe.steps is not None else seconds / (60 * recipe.minutes))
+    state.steps, state.tokens, state.seconds = state.steps + 1, state.tokens + learnt.tokens, seconds
+    state.progress = min(1.0, state.steps / steps if steps is not None else seconds / (60 * recipe.minutes))
 
 
 def _set_rates(makers: Sequence[torch.optim.Optimizer], full: Sequence[Sequence[float]], share: float) -> None:
     for maker, rates in zip(makers, full, strict=True):
         for group, rate in zip(maker.param_groups, rates, strict=True):
             group["lr"] = rate * share
+
+
+@contextmanager
+def _repeatably() -> Iterator[None]:
+    """Sums over experts come in any order otherwise, and no training could be repeated."""
+    before = torch.are_deterministic_algorithms_enabled()
+    torch.use_deterministic_algorithms(True)
+    try:
+        yield
+    finally:
+        torch.use_deterministic_algorithms(before)
 
 
 @contextmanager

@@ -10,14 +10,15 @@ import torch
 from transformers import PreTrainedTokenizerBase
 
 from runners.models.package import digest
-from runners.zoo import tokenizer
+from runners.zoo import loops, tokenizer
 from runners.zoo.architectures import NotInZoo, architectures, build
 from runners.zoo.batches import batches, rows, tokens_of
 from runners.zoo.held_out import measure
+from runners.zoo.loops import repeats, unlikelihood, written_behind
 from runners.zoo.models.base import END, VOCABULARY
 from runners.zoo.recipe import Recipe, Record
 from runners.zoo.store import kept, save
-from runners.zoo.train import State, Stopwatch, loss_of, schedule, train
+from runners.zoo.train import State, Stopwatch, loss_of, rising_and_falling, train, unloop
 from tests.runners.zoo.texts import pages
 
 
@@ -105,9 +106,45 @@ def test_the_early_exit_loss_lowers_that_of_the_exits(words: Any) -> None:
     assert with_it < without - 0.2
 
 
+def test_repeats_are_found_token_by_token() -> None:
+    """Catches n-grams that are counted in another row, and the first time taken for a repeat."""
+    written = torch.tensor([[1, 2, 3, 4, 1, 2, 3, 4, 1], [5, 5, 5, 5, 5, 6, 7, 8, 9], [1, 2, 3, 4, 5, 6, 7, 8, 9]])
+    assert repeats(written).int().tolist() == [[0, 0, 0, 0, 0, 0, 0, 1, 1], [0, 0, 0, 0, 1, 0, 0, 0, 0], [0] * 9]
+
+
+def test_repeats_alone_are_made_less_likely() -> None:
+    """Catches a loss that falls where nothing is repeated, or that counts the beginning, which was read and not written."""
+    made = torch.arange(loops.BEGINNING + 8)[None] % 50
+    logits = torch.zeros(1, made.shape[1], 50, requires_grad=True)
+    assert float(unlikelihood(logits, made).detach()) == 0.0
+    looping = torch.cat([torch.zeros(1, loops.BEGINNING, dtype=torch.long), torch.full((1, 8), 7)], 1)
+    unlikelihood(logits, looping).backward()
+    assert logits.grad is not None
+    pushed = logits.grad[0, :, 7] > 0
+    assert pushed.tolist() == [False] * (loops.BEGINNING + 3) + [True] * 4 + [False]
+
+
+def test_the_second_stage_takes_loops_away(words: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Catches a second stage that trains on what it did not write, or forgets the text."""
+    monkeypatch.setattr(loops, "WRITTEN", 24)
+    how = recipe(unloop_steps=12, unloop_share=0.3)
+    model, _ = taught(words, steps=25)
+    rows_of = batches(pages(4), words, how.batch, how.length, 5)
+    shown = torch.cat([next(rows_of) for _ in range(4)])
+
+    def looping() -> float:
+        return float(repeats(written_behind(model, shown)[:, loops.BEGINNING :]).float().mean())
+
+    before, text = looping(), measure(model, words, pages(), 48, exits=False).perplexity
+    state = unloop(model, rows_of, how, exits=True, asks={})
+    assert state.steps == 12
+    assert looping() < 0.8 * before
+    assert measure(model, words, pages(), 48, exits=False).perplexity < 1.5 * text
+
+
 def test_rates_rise_and_fall_to_nothing() -> None:
     how = recipe(warm_up=10, steps=100)
-    shares = [schedule(how, State(steps=steps, progress=steps / 100)) for steps in range(101)]
+    shares = [rising_and_falling(how, State(steps=steps, progress=steps / 100)) for steps in range(101)]
     assert shares[0] == pytest.approx(0.1)
     assert max(shares) == shares[9]
     assert shares[100] == 0.0
@@ -140,8 +177,8 @@ def test_who_is_asked_to_end_ends_and_leaves_the_signal_as_it_was(words: Any) ->
 def test_a_model_is_kept_with_its_record(words: Any, tmp_path: Path) -> None:
     """Catches a digest of other weights, and a half-written folder that is taken for a model."""
     record = Record(
-        name="dense", summary="", parameters=1, recipe=recipe(), progress=1.0, steps=1, tokens=1, minutes=1.0, core_minutes=1.0, machine="",
-        versions={}, packages={}, characters={}, held_out={}, weights="",
+        name="dense", summary="", parameters=1, recipe=recipe(), progress=1.0, steps=1, unloop_steps=0, tokens=1, minutes=1.0, core_minutes=1.0,
+        machine="", versions={}, packages={}, characters={}, held_out={}, weights="",
     )  # fmt: skip
     assert kept(tmp_path) == {}
     said = save(build("dense", 1), words, record, tmp_path)
