@@ -1,6 +1,7 @@
 """The weights that Bezmen brings along: they are those of their records, they know both languages, and the engine decodes with them."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -66,6 +67,18 @@ def test_the_model_knows_both_languages(name: str) -> None:
     for language in ("en", "ru"):
         own = [page for page in pages() if page.language == language]
         assert measure(model, words, own, 128, exits=False).perplexity < VOCABULARY / 10
+
+
+@pytest.mark.parametrize("readme", ["README.md", "README.ru.md"])
+def test_the_readme_says_what_the_records_say(readme: str) -> None:
+    """Catches numbers of weights that were since trained anew."""
+    told = dict(re.findall(r"^\| `zoo:(\w+)` \|.*?\| ([^|]*; [^|]* \| [^|]* \| [^|]*) \|$", (ROOT.parents[2] / readme).read_text(), re.MULTILINE))
+    assert set(told) == set(RECORDS)
+    for name, record in RECORDS.items():
+        english, russian = record.held_out["en"], record.held_out["ru"]
+        numbers = f"{english.perplexity:.0f}; {russian.perplexity:.0f} | {english.bits_per_character:.2f}; {russian.bits_per_character:.2f}"
+        looping = f"{record.answers['en'].looping}; {record.answers['ru'].looping}"
+        assert told[name].replace(",", ".") == f"{numbers} | {looping}"
 
 
 def test_the_tokenizer_is_one_and_fair() -> None:
