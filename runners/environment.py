@@ -12,10 +12,11 @@ import psutil
 import torch
 
 from app.domain.facts import EnvironmentFact
+from app.domain.quiet import contended
+from app.domain.spec import Dtype
 
 PACKAGES = ("bezmen", "torch", "transformers", "tokenizers", "numpy")
-# More than this share of the measuring cores taken by others makes a trial contended (definitions § 3).
-CONTENDED = 0.03
+DTYPES: dict[Dtype, torch.dtype] = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 ROOT = Path(__file__).parents[1]
 
 
@@ -65,6 +66,12 @@ def _cpu_flags() -> set[str]:
     except OSError:
         return set()
     return {flag for line in lines if line.lower().startswith(("flags", "features")) for flag in line.split(":", 1)[1].split()}
+
+
+def auto_dtype(device: torch.device) -> Dtype:
+    """What `auto` is on this device."""
+    native = half_type(device) or torch.float32
+    return next(name for name, dtype in DTYPES.items() if dtype == native)
 
 
 def describe(device: torch.device, cores: list[int]) -> EnvironmentFact:
@@ -126,7 +133,7 @@ class Quiet:
 
     @property
     def contended(self) -> bool:
-        return any(share is not None and share > CONTENDED for share in (self.steal, self.others))
+        return contended(self.steal, self.others)
 
 
 class Watch:

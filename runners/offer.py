@@ -7,7 +7,7 @@ from app.domain.catalogue import Offer
 from app.domain.protocol import PROTOCOL
 from runners.cores import measuring_cores
 from runners.engine.compiler import missing
-from runners.environment import describe, identity, pick_device
+from runners.environment import auto_dtype, describe, identity, pick_device
 from runners.machine import Machine
 from runners.models.allowlist import Allowlist
 from runners.parts import offered
@@ -25,6 +25,7 @@ def machine(site_file: Path) -> Machine:
         engines=("transformers",),
         models=Allowlist.installed(site.roots, site.hub).offers(),
         suites=tuple(suites.load(name).offered() for name in suites.available()),
+        auto_dtype=auto_dtype(device),
         compiles=missing(device) is None,
         max_concurrency=MAX_CONCURRENCY,
         device=describe(device, measuring_cores()).device,

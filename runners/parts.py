@@ -19,7 +19,7 @@ from runners.engine.target import Target
 from runners.verifiers.base import Verifier
 
 # What a drafter's offer says of it beside its parameters.
-OF_A_DRAFTER = ("memory", "always_drafts", "knows_confidence", "branches", "trees", "opens", "slices", "routes")
+OF_A_DRAFTER = ("memory", "always_drafts", "knows_confidence", "branches", "trees", "opens", "slices", "routes", "shares_cache")
 
 
 class UnknownPart(ValueError):

@@ -3,18 +3,22 @@
 from collections.abc import Iterator
 
 from app.domain.catalogue import Offer
-from app.domain.drafting import asked_model, longest_draft
+from app.domain.drafting import asked_model, innermost, longest_draft
 from app.domain.facts import PreflightFact, RequestFact
 from app.domain.spec import RunSpec
 from app.domain.tokenizer import fingerprint_said
 
 Wrong = tuple[str, str]
+DTYPES = ("float32", "bfloat16", "float16")
+OWN_CACHE = ("no draft cache", "not shared")
 
 
 def disagreements(fact: PreflightFact, spec: RunSpec, offer: Offer, *, private: bool = False) -> Iterator[Wrong]:
     """(field, what is wrong with it). A folder has no name of its own and a suite that is not offered no known digest; those are not compared.
     `private` says whether the run's suite is."""
     yield from _of_target(fact, spec)
+    yield from _of_dtype(fact, spec, offer)
+    yield from _of_the_cache(fact, spec, offer)
     yield from _of_tokenizer(fact, spec)
     yield from _of_suite(fact, spec, offer, private=private)
     yield from _of_rule(fact, spec, offer)
@@ -26,8 +30,6 @@ def _of_target(fact: PreflightFact, spec: RunSpec) -> Iterator[Wrong]:
         yield "target", f"the run asks for {wanted}, this is {fact.target}"
     if spec.model.revision is not None and fact.revision != spec.model.revision:
         yield "revision", f"the run asks for {spec.model.revision}, this is {fact.revision}"
-    if spec.model.dtype not in ("auto", fact.dtype):
-        yield "dtype", f"the run asks for {spec.model.dtype}, this is {fact.dtype}"
     yield from _of_the_drafter(fact, spec)
     if (spec.chat_template == "none") != (fact.chat_template_digest is None):
         told = "none" if fact.chat_template_digest is None else "one"
@@ -36,6 +38,31 @@ def _of_target(fact: PreflightFact, spec: RunSpec) -> Iterator[Wrong]:
         yield "compiled", "the run asks for compiled forwards, and this tells of none"
     if fact.compiled is not None and not spec.compile:
         yield "compiled", "the run does not ask for compiled forwards, and this tells of some"
+
+
+def _of_dtype(fact: PreflightFact, spec: RunSpec, offer: Offer) -> Iterator[Wrong]:
+    asked = spec.model.dtype
+    if asked != "auto" and fact.dtype != asked:
+        yield "dtype", f"the run asks for {asked}, this is {fact.dtype}"
+    if asked == "auto" and fact.dtype != (offer.auto_dtype or fact.dtype):
+        yield "dtype", f"the run asks for auto, which this runner offers as {offer.auto_dtype}, and this is {fact.dtype}"
+    if fact.dtype not in DTYPES:
+        yield "dtype", f"no run can ask for {fact.dtype}; there is {', '.join(DTYPES)}"
+
+
+def _of_the_cache(fact: PreflightFact, spec: RunSpec, offer: Offer) -> Iterator[Wrong]:
+    name = innermost(spec.drafter).name
+    shares = shares_cache(spec, offer)
+    if shares and fact.shared_cache in OWN_CACHE:
+        yield "shared_cache", f"{name} is offered as a drafter over the target's own cache, and this tells of {fact.shared_cache}"
+    if shares is False and fact.shared_cache == "observed":
+        yield "shared_cache", f"{name} is offered as a drafter without the target's cache, and this tells of a shared one"
+
+
+def shares_cache(spec: RunSpec, offer: Offer) -> bool | None:
+    """Whether the tokens of this run come out of the target's own layers; None where its runner does not say."""
+    name = innermost(spec.drafter).name
+    return next((part.shares_cache for part in offer.drafters if part.name == name), None)
 
 
 def _of_tokenizer(fact: PreflightFact, spec: RunSpec) -> Iterator[Wrong]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from app.domain.bounds import Arm
+from app.domain.drafting import innermost
 from app.domain.facts import PreflightFact
 from app.domain.prompt import Prompt
 from app.domain.spec import PASSES, RunSpec
@@ -29,7 +30,9 @@ class Block(NamedTuple):
 class Seen:
     """What has come of one attempt; a pass is (purpose, arm, trial), once of its requests, with their prompts, and once of its trial facts.
     `drafted` is D of the speculative headline; `always_drafts` says that its drafter drafts whatever the text; `kinds` are its prompts with their
-    profile and the language that their answers are judged by; `blocks` are those of the headline."""
+    profile and the language that their answers are judged by; `blocks` are those of the headline. `shares_cache` says whether its drafter drafts with
+    the target's layers, None where that is not known; `with_layers` and `without_layers` count the requests that drafted and tell of such passes, or
+    of none."""
 
     environment: bool
     preflight: PreflightFact | None
@@ -40,6 +43,9 @@ class Seen:
     always_drafts: bool
     kinds: frozenset[Kind] = frozenset()
     blocks: Mapping[int, Block] = field(default_factory=dict)
+    shares_cache: bool | None = None
+    with_layers: int = 0
+    without_layers: int = 0
 
 
 def lacking(seen: Seen, spec: RunSpec, asked: Sequence[Prompt] | None = None) -> list[str]:
@@ -52,7 +58,7 @@ def lacking(seen: Seen, spec: RunSpec, asked: Sequence[Prompt] | None = None) ->
     found += _some(list(_prompts(seen)), "more passes") + _some(untold, "trial facts more")
     if seen.always_drafts and not passes and seen.drafted == 0:
         found.append("a draft: speculation was not active")
-    return found
+    return [*found, *_drafter(seen, spec)]
 
 
 def _passes(seen: Seen, spec: RunSpec) -> Iterator[str]:
@@ -95,6 +101,15 @@ def _asked(seen: Seen, asked: Sequence[Prompt]) -> Iterator[str]:
         yield f"the prompts that the run asks for ({_first(absent)} are not here as the suite has them)"
     if strange:
         yield f"prompts of the suite alone ({_first(strange)} are not among those that the run asks for)"
+
+
+def _drafter(seen: Seen, spec: RunSpec) -> Iterator[str]:
+    """Drafts of the text alone run no layer of the target, and its own drafts run some for each token: the one is no figure of the other."""
+    name = innermost(spec.drafter).name
+    if seen.shares_cache and seen.without_layers:
+        yield f"the draft layer passes of {name}, which drafts with the target's layers ({seen.without_layers} requests drafted without any)"
+    if seen.shares_cache is False and seen.with_layers:
+        yield f"drafts of {name} alone, which runs no layer of the target ({seen.with_layers} requests tell of draft layer passes)"
 
 
 def _first(kinds: Sequence[Kind]) -> str:

@@ -14,7 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.access import tokens
 from app.attempts import store
-from app.attempts.agreement import disagreements, strays
+from app.attempts.agreement import disagreements, shares_cache, strays
 from app.attempts.completeness import lacking
 from app.attempts.schemas import BatchIn, BatchOut, BeatOut, FinishIn, StateOut
 from app.domain.catalogue import Offer
@@ -198,7 +198,8 @@ class Attempts:
         spec, offer = await store.spec_of(connection, held.run), await self._registry.offer_of(connection, held.runner_id)
         always = any(part.always_drafts for part in offer.drafters if part.name == spec.drafter.name)
         asked = await self._suites.asked(connection, held.run, spec, offer.suites)
-        missing = lacking(await store.seen(connection, held.attempt, always_drafts=always), spec, asked)
+        seen = await store.seen(connection, held.attempt, always_drafts=always, shares_cache=shares_cache(spec, offer))
+        missing = lacking(seen, spec, asked)
         if missing:
             raise Incomplete(f"A run cannot succeed without {', '.join(missing)}.", lacking=missing)
 

@@ -145,7 +145,7 @@ async def preflight_of(connection: AsyncConnection, attempt: int) -> PreflightFa
     return None if found is None else PreflightFact.model_validate(found)
 
 
-async def seen(connection: AsyncConnection, attempt: int, *, always_drafts: bool) -> Seen:
+async def seen(connection: AsyncConnection, attempt: int, *, always_drafts: bool, shares_cache: bool | None = None) -> Seen:
     row = (await connection.execute(select(attempts.c.environment, attempts.c.warmup).where(attempts.c.id == attempt))).one()
     return Seen(
         environment=row.environment is not None,
@@ -153,10 +153,11 @@ async def seen(connection: AsyncConnection, attempt: int, *, always_drafts: bool
         warmup=row.warmup is not None,
         requests=await _prompts_by_pass(connection, attempt),
         trials=await _passes(connection, attempt),
-        drafted=await _drafted(connection, attempt),
         always_drafts=always_drafts,
         kinds=await _kinds(connection, attempt),
         blocks=await _blocks(connection, attempt),
+        shares_cache=shares_cache,
+        **await _drafts(connection, attempt),
     )
 
 
@@ -186,9 +187,15 @@ async def _kinds(connection: AsyncConnection, attempt: int) -> frozenset[Kind]:
     return frozenset((row[0], row[1], row[2]) for row in rows)
 
 
-async def _drafted(connection: AsyncConnection, attempt: int) -> int:
+async def _drafts(connection: AsyncConnection, attempt: int) -> dict[str, int]:
     own = (requests.c.attempt_id == attempt, requests.c.purpose == "headline", requests.c.arm == "speculative")
-    return int((await connection.execute(select(func.coalesce(func.sum(requests.c.drafted), 0)).where(*own))).scalar_one())
+    drafted, layered = requests.c.drafted > 0, func.coalesce(requests.c.draft_layer_passes, 0) > 0
+    columns = (
+        func.coalesce(func.sum(requests.c.drafted), 0).label("drafted"),
+        func.count().filter(drafted, layered).label("with_layers"),
+        func.count().filter(drafted, ~layered).label("without_layers"),
+    )
+    return dict((await connection.execute(select(*columns).where(*own))).mappings().one())
 
 
 async def _no_pass_twice(connection: AsyncConnection, attempt: int) -> None:

@@ -38,7 +38,7 @@ def small_schema(schema: dict[str, Any]) -> dict[str, Any]:
 class Part(Value):
     """A drafter, controller or verifier that a runner has, with the JSON schema of its parameters. `always_drafts`: a whole arm without a draft is
     a failure of it, and not what the text gave. The words from `knows_confidence` on are those of runners.drafters.base and controllers.base; which
-    parts go together follows from them (app.domain.fit)."""
+    parts go together follows from them (app.domain.fit). `shares_cache`: it drafts with the target's own layers; None where a runner does not say."""
 
     name: Name
     summary: Annotated[str, Field(max_length=400)] = ""
@@ -53,19 +53,25 @@ class Part(Value):
     slices: bool = False
     routes: bool = False
     stops_drafts: bool = False
+    shares_cache: bool | None = None
 
 
 class OfferedModel(Value):
-    """A model on the runner's allowlist; a spec must name it by the same source fields."""
+    """A model on the runner's allowlist; a spec must name it by the same source fields. `layers` are those of its configuration, None where none lies
+    there to be read; `without_attention` is the share of a plain step that is left of a hybrid without its attention, None where `layers` are known
+    and the model is no hybrid. `aliases` are other names of its tokenizer."""
 
     source: Source
     name: Annotated[str, Field(min_length=1, max_length=256)]
     file: Annotated[str, Field(max_length=256)] | None = None
     revision: Annotated[str, Field(max_length=256)] | None = None
     tokenizer: Annotated[str, Field(min_length=1, max_length=256)]
+    aliases: Annotated[tuple[Annotated[str, Field(max_length=256)], ...], Field(max_length=16)] = ()
     licence: Annotated[str, Field(max_length=256)] | None = None
     chat_template: bool = True
     dtypes: tuple[Dtype, ...] = ("auto", "float32")
+    layers: Annotated[int, Field(ge=1, le=4096)] | None = None
+    without_attention: Annotated[float, Field(gt=0, lt=1)] | None = None
 
 
 class OfferedSuite(Value):
@@ -82,7 +88,8 @@ class HandedSuite(OfferedSuite):
 
 
 class Offer(Value):
-    """Everything that one runner can do, published when it starts. `compiles`: it has what compiled forwards need.
+    """Everything that one runner can do, published when it starts. `compiles`: it has what compiled forwards need. `auto_dtype`: what the weights'
+    type `auto` is on its device, None where it does not say.
 
     `protocol` is what it speaks: app/domain/protocol.py."""
 
@@ -92,6 +99,7 @@ class Offer(Value):
     controllers: Annotated[tuple[Part, ...], Field(max_length=64)]
     verifiers: Annotated[tuple[Part, ...], Field(max_length=64)]
     suites: Annotated[tuple[OfferedSuite, ...], Field(max_length=256)]
+    auto_dtype: Dtype | None = None
     compiles: bool = False
     max_concurrency: Annotated[int, Field(ge=1, le=256)] = 1
     device: Annotated[str, Field(max_length=256)]

@@ -10,12 +10,13 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, TypeAdapter, model_validator
+from pydantic import Field, TypeAdapter, ValidationInfo, field_validator, model_validator
 
 from app.domain.bounds import Arm, Count, Purpose, Seconds, Share, Short, Small
 from app.domain.compilation import Compilation
 from app.domain.counts import Counts
 from app.domain.observations import CostFact, DivergenceFact, LearnedFact
+from app.domain.quiet import contended
 from app.domain.tokenizer import TokenizerIdentity
 from app.domain.value import Value
 
@@ -165,7 +166,8 @@ class RequestFact(Value):
 
 class TrialFact(Value):
     """One pass of one arm over the prompts. `others` is the share of the measuring cores that other processes took; None where it cannot be read.
-    `eager_forwards` are those of `forwards` in whose step a compiled target ran a pass that was not compiled; None where nothing was compiled."""
+    `contended` follows from it and from `steal`, whatever a runner says; one that knows of more says so. `eager_forwards` are those of `forwards` in
+    whose step a compiled target ran a pass that was not compiled; None where nothing was compiled."""
 
     kind: Literal["trial"] = "trial"
     arm: Arm
@@ -179,11 +181,16 @@ class TrialFact(Value):
     load_average: Annotated[float, Field(ge=0, le=10**5)] | None = None
     steal: Share | None = None
     others: Share | None = None
-    contended: bool = False
+    contended: Annotated[bool, Field(validate_default=True)] = False
     clock_mhz: Annotated[float, Field(ge=0, le=10**5)] | None = None
     peak_bytes: Annotated[int, Field(ge=0, le=2**50)] | None = None
     weight_bytes: Annotated[int, Field(ge=0, le=2**50)] | None = None
     cache_bytes: Annotated[int, Field(ge=0, le=2**50)] | None = None
+
+    @field_validator("contended")
+    @classmethod
+    def _by_its_shares(cls, said: bool, told: ValidationInfo) -> bool:
+        return said or contended(told.data.get("steal"), told.data.get("others"))
 
 
 class EnvironmentFact(Value):

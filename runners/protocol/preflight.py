@@ -17,7 +17,7 @@ from app.domain.tokenizer import TokenizerIdentity
 from runners.engine.compiler import missing
 from runners.engine.families import is_recurrent
 from runners.engine.sequence import Request
-from runners.environment import half_type
+from runners.environment import DTYPES, auto_dtype
 from runners.models.allowlist import tokenizer_names
 from runners.models.load import Located, cache_entry_bytes, config_of, context_of, state_bytes, weights_bytes
 from runners.parts import Chosen
@@ -123,10 +123,7 @@ def check_memory(needed: float) -> None:
 
 
 def pick_dtype(spec: RunSpec, device: torch.device) -> torch.dtype:
-    native = half_type(device)
-    if spec.model.dtype == "auto":
-        return native or torch.float32
-    return {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}[spec.model.dtype]
+    return DTYPES[auto_dtype(device) if spec.model.dtype == "auto" else spec.model.dtype]
 
 
 @dataclass(frozen=True)

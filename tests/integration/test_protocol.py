@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from app.domain.catalogue import OfferedModel
+from app.domain.catalogue import OfferedModel, Part
 from app.domain.facts import AnyFact, RequestFact
 from tests import factories
 from tests.integration.conftest import Attempt, Service, raw_batch
@@ -215,6 +215,30 @@ async def test_a_drafter_that_always_drafts_has_drafted(service: Service, drafte
     assert answer.status_code == status, answer.text
     if status == 409:
         assert answer.json()["lacking"] == ["a draft: speculation was not active"]
+
+
+@pytest.mark.parametrize(("shares", "passes", "status"), [(True, 0, 409), (True, 26, 200), (False, 26, 409), (False, 0, 200), (None, 0, 200)])
+async def test_drafts_come_from_where_the_drafter_takes_them(service: Service, shares: bool | None, passes: int, status: int) -> None:
+    """Catches a run of layers that ran none, and an n-gram run that ran some, where the database counts them."""
+    await service.offer(drafters=(Part(name="ngram", schema={"type": "object"}, shares_cache=shares),))
+    await service.run(trials=1, drafter="ngram")
+    attempt = await service.lease()
+    measured = [
+        fact.model_copy(update={"draft_layer_passes": passes}) if fact.kind == "request" else fact for fact in factories.facts(prompts=2, passes=2)
+    ]
+    told = {True: "observed", False: "no draft cache", None: "unknown"}[shares]
+    measured[1] = factories.preflight_fact(profiles={"chat": 2}, shared_cache=told)
+    sent = await attempt.send(0, measured)
+    assert sent.status_code == 200, sent.text
+    answer = await attempt.finish(1)
+    assert answer.status_code == status, answer.text
+
+
+async def test_a_trial_is_as_quiet_as_its_shares_say(service: Service) -> None:
+    """Catches a runner that calls a disturbed trial quiet, in the column that blocks are counted by."""
+    attempt = await leased(service)
+    await attempt.send(0, [factories.trial_fact(others=0.9, contended=False), factories.trial_fact(trial=1)])
+    assert await service.sql("SELECT contended FROM trials ORDER BY trial") == [(True,), (False,)]
 
 
 def silent(fact: AnyFact) -> AnyFact:

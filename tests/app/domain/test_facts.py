@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from app.domain.facts import FACT, RequestFact
-from tests.factories import facts, request_fact
+from app.domain.facts import FACT, RequestFact, TrialFact
+from tests.factories import facts, request_fact, trial_fact
 
 GOOD = request_fact(prompt="ru-03")
 ROUNDS = GOOD.rounds
@@ -116,3 +116,19 @@ def test_times_and_answers_belong_to_the_steps(change: dict[str, Any], said: str
     fact = request_fact(prompt="ru-00").model_dump()
     with pytest.raises(ValidationError, match=said):
         RequestFact.model_validate(fact | change)
+
+
+@pytest.mark.parametrize(
+    ("told", "contended"),
+    [
+        ({"steal": 0.5, "others": 0.9, "contended": False}, True),
+        ({"steal": None, "others": 0.031}, True),
+        ({"steal": 0.031, "others": None}, True),
+        ({"steal": 0.03, "others": 0.03}, False),
+        ({"steal": None, "others": None, "contended": True}, True),
+    ],
+)
+def test_what_disturbed_a_trial_is_in_its_shares(told: dict[str, Any], contended: bool) -> None:
+    """Catches a trial that half the machine was taken from, and whose times are used because the runner calls it quiet."""
+    fact = trial_fact().model_dump(mode="json", exclude={"contended", "steal", "others"}) | told
+    assert TrialFact.model_validate(fact).contended is contended
