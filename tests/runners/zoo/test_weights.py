@@ -11,7 +11,7 @@ from app.domain.spec import ModelSource
 from runners.engine.families import check_family
 from runners.engine.sequence import Request
 from runners.engine.stops import StopRules
-from runners.engine.transformers_target import TransformersTarget
+from runners.engine.targets import target_of
 from runners.models.allowlist import Allowlist, ModelRefused
 from runners.models.load import config_of, load_tokenizer, load_weights, locate_model
 from runners.models.named import source_of
@@ -102,15 +102,16 @@ def test_a_model_outside_the_zoo_is_refused() -> None:
             locate_model(ModelSource(source="zoo", package=name), ALLOWED, Path())
 
 
-def test_the_engine_decodes_as_the_library_does() -> None:
+@pytest.mark.parametrize("name", RECORDS)
+def test_the_engine_decodes_as_the_library_does(name: str) -> None:
     """Catches a model that runs over the slot cache and says something else: token for token, ragged with refill, in float32."""
-    found = locate_model(source_of("zoo:dense"), ALLOWED, Path())
+    found = locate_model(source_of(f"zoo:{name}"), ALLOWED, Path())
     check_family(config_of(found))
     model, words = load_weights(found, torch.float32, CPU), load_tokenizer(found)
     texts = [page.text[:length] for page, length in zip(pages(), (20, 90, 55, 30, 75, 110), strict=True)]
     requests = [Request(f"p{number}", tuple(words(text)["input_ids"])) for number, text in enumerate(texts)]
     eos = frozenset({int(words.eos_token_id)})
-    done = models.by_prompt(models.plain_loop(TransformersTarget(model, slots=3, context=256, eos=eos), StopRules(48, eos)).run(requests, 3))
+    done = models.by_prompt(models.plain_loop(target_of(model, slots=3, context=256, eos=eos), StopRules(48, eos)).run(requests, 3))
     for request in requests:
         ids = torch.tensor([request.ids])
         wanted = model.generate(ids, attention_mask=torch.ones_like(ids), max_new_tokens=48, do_sample=False, pad_token_id=words.eos_token_id)
