@@ -19,12 +19,18 @@ SUITE = "parallel-v1"
 
 @dataclass(frozen=True)
 class Target:
-    """`source` as a run names its model; `tokenizer` is its own."""
+    """`source` as a run names its model; `tokenizer` is its own. With a `temperature` answers are drawn, in as many blocks as give a prompt four."""
 
     source: dict[str, str]
     tokenizer: str
     chat_template: str
     max_new_tokens: int
+    temperature: float = 0.0
+
+    @property
+    def decoding(self) -> dict[str, Any]:
+        drawn = {"sampling": {"temperature": self.temperature}, "verifier": {"name": "rejection"}, "trials": 2}
+        return drawn if self.temperature else {"trials": 1}
 
 
 @dataclass(frozen=True)
@@ -42,7 +48,8 @@ class Plan:
 
 
 def of_the_zoo(name: str) -> Target:
-    return Target({"source": "zoo", "package": name}, f"zoo:{name}", "none", 32)
+    """Greedy answers of such small models go round in circles, and of those nothing can be told."""
+    return Target({"source": "zoo", "package": name}, f"zoo:{name}", "none", 32, 0.8)
 
 
 TARGETS = {
@@ -78,6 +85,8 @@ PLANS = (
     Plan("component", length=2, target="sequential"),
     Plan("layerskip", {"exit_layer": 4}, 2, "parallel"),
     Plan("layerskip", {"exit_layer": 6}, 2, "sequential"),
+    # A small model with the target's own tokenizer.
+    Plan("draft-model", {"model": "zoo:dense"}, target="moe"),
     # Half of the experts that a token is sent to, beside half of the layers.
     Plan("s2moe", {"experts": 2}, target="moe"),
     Plan("layerskip", {"exit_layer": 2}, 2, "moe"),
@@ -85,7 +94,7 @@ PLANS = (
 
 
 def body(plan: Plan) -> dict[str, Any]:
-    """What POST /api/v1/campaigns takes: 8 prompts, one block of two plain and two speculative passes, parallel prompts in both languages."""
+    """What POST /api/v1/campaigns takes: 8 prompts, blocks of two plain and two speculative passes, parallel prompts in both languages."""
     target = TARGETS[plan.target]
     each = {
         "model": target.source,
@@ -93,7 +102,7 @@ def body(plan: Plan) -> dict[str, Any]:
         "suite": {"id": SUITE, "limit": 8},
         "chat_template": target.chat_template,
         "max_new_tokens": target.max_new_tokens,
-        "trials": 1,
+        **target.decoding,
     }
     drafting = {"drafter": {"name": plan.drafter, "params": plan.params}, "controller": {"name": "constant", "params": {"length": plan.length}}}
     return {"title": plan.title, "product": {"each": each, "languages": list(LANGUAGES), "drafters": [drafting]}}
