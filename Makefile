@@ -32,7 +32,7 @@ browser: $(STAMP)
 		|| echo 'No Chromium was found or could be installed; browser tests will be skipped. On Debian: apt-get install chromium'
 
 test: $(STAMP) browser ## all tests: real Postgres, real model, real browser
-	OMP_WAIT_POLICY=PASSIVE $(BIN)/pytest -n 2 $(ARGS)
+	$(BIN)/pytest -n 2 $(ARGS)
 
 check: $(STAMP) ## ruff, mypy, import arrows, schema against migrations
 	$(BIN)/ruff check .
