@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from app.domain.estimate import Estimate, Figure
+from app.domain.estimate import Estimate, Figure, Refusal
 from app.domain.spec import Choice
 from app.domain.status import RunState
 from app.reports.format import NO_BREAK, decimal, moment
@@ -12,7 +12,7 @@ from app.reports.loads import spoken
 from app.reports.report import Report
 from app.reports.sameness import judgements, why_not_compared
 from app.reports.shown import Shown, find
-from app.reports.translate import gettext
+from app.reports.translate import gettext, ngettext
 from app.reports.words import judged_of
 
 # The ceiling of a scheme: what acceptance would be worth if drafting and verification were free.
@@ -88,7 +88,7 @@ def _board(conditions: tuple[str, ...], runs: Sequence[Ended], locale: str) -> B
     days = sorted({moment(at, locale).partition(",")[0]: at for at, _ in runs}.items(), key=lambda day: day[1])
     when = " – ".join(dict.fromkeys([days[0][0], days[-1][0]]))
     notes = Notes()
-    in_order = sorted((report for _, report in runs), key=lambda r: (model_of(r), r.spec.drafter.name, r.spec.language, r.run))
+    in_order = sorted((report for _, report in runs), key=lambda r: (model_of(r), r.spec.drafter.name, _parts(r), r.spec.language, r.run))
     lines = tuple(_line(report, notes, locale) for report in in_order)
     return Board(" · ".join([when, *conditions]), lines, tuple(notes.said))
 
@@ -96,36 +96,41 @@ def _board(conditions: tuple[str, ...], runs: Sequence[Ended], locale: str) -> B
 def _conditions(report: Report, locale: str) -> tuple[str, ...]:
     """What must be equal for two lines to stand in one board, as it is said: machine, commit, prompts, answers, load, rule, definitions."""
     machine, spec, found = report.environment, report.spec, report.passport
-    unknown = gettext("unknown", locale)
-    hardware = unknown if machine is None else f"{machine.device}, {gettext('%(n)s threads', locale) % {'n': decimal(machine.threads, 0, locale)}}"
-    commit = unknown if machine is None else machine.details.get("commit", unknown)
-    prompts = f"{spec.suite.id} {found.suite_version}" if found is not None else spec.suite.id
-    asked = gettext("%(n)s prompts of %(suite)s", locale) % {
-        "n": decimal(sum(found.profiles.values()), 0, locale) if found is not None else unknown,
-        "suite": prompts,
-    }
+    hardware = gettext("machine unknown", locale) if machine is None else f"{machine.device}, {_threads(machine.threads, locale)}"
+    known = None if machine is None else machine.details.get("commit")
+    commit = gettext("commit unknown", locale) if known is None else f"{gettext('commit', locale)} {known}"
+    asked = gettext("prompts of %(suite)s", locale) % {"suite": spec.suite.id}
+    if found is not None:
+        n = sum(found.profiles.values())
+        asked = ngettext("%(n)s prompt of %(suite)s, version %(version)s", "%(n)s prompts of %(suite)s, version %(version)s", n, locale)
+        asked %= {"n": decimal(n, 0, locale), "suite": spec.suite.id, "version": found.suite_version}
     tokens = gettext("%(n)s new tokens at most", locale) % {"n": decimal(spec.max_new_tokens, 0, locale)}
     compiled = (gettext("compiled forwards", locale),) if spec.compile else ()
     warm = spec.sampling.temperature
     rule = (f"{spec.verifier.name}, {gettext('temperature', locale)} {warm:g}",) if warm else (spec.verifier.name,)
     load = f"{gettext('load', locale)} {spoken(spec.load, locale)}"
     definition = (found.definition,) if found is not None else ()
-    return hardware, f"{gettext('commit', locale)} {commit}", asked, tokens, load, *rule, *compiled, *definition
+    return hardware, commit, asked, tokens, load, *rule, *compiled, *definition
+
+
+def _threads(n: int, locale: str) -> str:
+    return ngettext("%(n)s thread", "%(n)s threads", n, locale) % {"n": decimal(n, 0, locale)}
 
 
 def _line(report: Report, notes: Notes, locale: str) -> Line:
-    failed = report.state != RunState.SUCCEEDED
+    judged = report.state == RunState.SUCCEEDED
+    refused = judged and (isinstance(report.find(report.headline), Refusal) or any(gate.refused for gate in report.gates))
     return Line(
         run=report.run,
         drafter=report.spec.drafter.name,
-        parts=parts_of(report.spec.drafter, report.spec.controller),
+        parts=_parts(report),
         model=model_of(report),
         language=report.spec.language,
         acceptance=_entry(report, report.acceptance, notes, locale),
         ceiling=_entry(report, CEILING, notes, locale),
         speedup=_entry(report, report.headline, notes, locale),
-        verdict=judged_of(report.state, report.verdict.outcome, locale),
-        decided=not failed and report.verdict.outcome != "cannot tell",
+        verdict=gettext("refused", locale) if refused else judged_of(report.state, report.verdict.outcome, locale),
+        decided=judged and not refused and report.verdict.outcome != "cannot tell",
         exact=_exact(report, notes, locale),
     )
 
@@ -136,6 +141,10 @@ def model_of(report: Report) -> str:
     if found is None:
         return report.spec.model.title
     return f"{found.target} {found.quantisation or found.dtype}"
+
+
+def _parts(report: Report) -> str:
+    return parts_of(report.spec.drafter, report.spec.controller)
 
 
 def parts_of(drafter: Choice, controller: Choice) -> str:

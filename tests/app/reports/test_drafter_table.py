@@ -12,7 +12,7 @@ from tests.factories import environment_fact, record, requests, run_spec
 BEGAN = datetime(2026, 11, 30, 12, tzinfo=UTC)
 
 
-def ended(run: int, *, drafter: str = "ngram", language: str = "en", machine: dict[str, Any] | None = None, **over: Any) -> Ended:
+def ended(run: int, *, drafter: Any = "ngram", language: str = "en", machine: dict[str, Any] | None = None, **over: Any) -> Ended:
     spec = run_spec(drafter=drafter, language=language)
     made = record(run=run, spec=spec, language=language, **over)
     machine = {"details": {"commit": "0123456789ab"}} | (machine or {})
@@ -47,7 +47,7 @@ def test_a_refusal_takes_the_numbers_place(plain_board: Board) -> None:
     """Catches a refused acceptance that is printed or drawn after all, and a note that is said twice."""
     refused = line(plain_board, 3)
     assert refused.acceptance.text.startswith("⊘ refused")
-    assert refused.acceptance.estimate is None
+    assert (refused.acceptance.estimate, refused.verdict, refused.decided) == (None, "refused", False)
     assert len(plain_board.notes) == len(set(plain_board.notes))
     assert any("repeat" in note for note in plain_board.notes)
 
@@ -81,6 +81,21 @@ def test_answers_in_float32_are_counted() -> None:
     (board,) = boards([(BEGAN, report)], "en")
     assert line(board, 2).exact.text.replace("\u00a0", " ") == f"7 of 8 {line(board, 2).exact.text[-1]}"
     assert "not judged: 1" in board.notes[-1]
+
+
+def test_what_is_counted_and_what_is_unknown_is_said_in_both_languages() -> None:
+    """Catches "1 threads", "parallel-v1 1" and a commit of the wrong gender in a caption that is printed elsewhere."""
+    runs = [ended(1, machine={"threads": 1, "details": {}})]
+    said = {locale: boards(runs, locale)[0].caption.replace("\u00a0", " ") for locale in ("en", "ru")}
+    assert "2 cores, 1 thread · commit unknown · 8 prompts of everyday, version 1 ·" in said["en"]
+    assert "2 cores, 1 поток · коммит неизвестен · 8 промптов набора everyday версии 1 ·" in said["ru"]
+
+
+def test_runs_of_the_same_parameters_stand_together() -> None:
+    """Catches the Russian run of one exit under another one, because languages came first."""
+    drafting = [{"name": "layerskip", "params": {"skip": skip}} for skip in (4, 10)]
+    (board,) = boards([ended(run, drafter=drafting[run % 2], language=language) for run, language in enumerate(("en", "en", "ru", "ru"), 1)], "en")
+    assert [(each.parts, each.language) for each in board.lines] == sorted((each.parts, each.language) for each in board.lines)
 
 
 def test_russian_has_its_own_words() -> None:

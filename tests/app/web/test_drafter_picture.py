@@ -1,11 +1,12 @@
 """The picture of the table of drafters: it is what the table is, and nothing in it runs."""
 
+from dataclasses import replace
 from xml.etree import ElementTree
 
 from app.domain.estimate import Estimate
 from app.domain.sentence import plain
 from app.reports.drafter_table import Board, Entry, Line
-from app.web.drafter_picture import ACCEPTANCE, SPEEDUP, picture
+from app.web.drafter_picture import picture
 
 SVG = "{http://www.w3.org/2000/svg}"
 HOSTILE = "<script>alert(1)</script>"
@@ -33,8 +34,9 @@ def texts(root: ElementTree.Element) -> list[str]:
 
 def test_marks_stand_where_their_numbers_say() -> None:
     """Catches an axis that is turned, shifted or of another kind: 50 % is the middle of the shares, 1× that of the ratios."""
-    circles = [float(each.attrib["cx"]) for each in drawn(line(1, "ru")).iter(f"{SVG}circle")]
-    assert circles == [sum(ACCEPTANCE) / 2, sum(SPEEDUP) / 2]
+    root = drawn(line(1, "ru"))
+    places = {text: float(each.attrib["x"]) for each in root.iter(f"{SVG}text") if (text := "".join(each.itertext())) in ("50%", "1×")}
+    assert [float(each.attrib["cx"]) for each in root.iter(f"{SVG}circle")] == [places["50%"], places["1×"]]
 
 
 def test_languages_differ_by_shape_and_undecided_is_hollow() -> None:
@@ -67,3 +69,9 @@ def test_a_reason_is_needed_for_a_number_without_interval() -> None:
     root = drawn(Line(**{**one.__dict__, "speedup": found}))
     bars = [each for each in root.iter(f"{SVG}line") if each.attrib.get("stroke")]
     assert bars[1].attrib["x1"] == bars[1].attrib["x2"]
+
+
+def test_parameters_tell_two_runs_of_a_drafter_apart() -> None:
+    """Catches two lines called "layerskip" alone, whose exits nobody can know."""
+    lines = [replace(line(run, language), drafter="layerskip", parts=f"exit_layer={run}") for run in (26, 20) for language in ("en", "ru")]
+    assert [text for text in texts(drawn(*lines)) if text.startswith("layerskip")] == ["layerskip exit_layer=26", "layerskip exit_layer=20"]
