@@ -73,10 +73,10 @@ class Leasing:
             runner = await self._registry.lock(connection, principal.token)
             if runner is None:
                 raise OfferMissing("Publish an offer first: PUT /api/v1/runners/me/offer.")
-            busy = await leases.live_attempt(connection, runner.id)
+            busy = await leases.at_work(connection, runner.id)
             if busy is not None:
                 # A runner that was killed and started again waits for its own lost lease.
-                said = f"Runner {runner.name} is at run {busy}; it may lease again when that attempt ends or its lease runs out."
+                said = f"Runner {runner.name} is at {busy}; it may lease again when that attempt ends or its lease runs out."
                 raise LeaseHeld(said, headers={"Retry-After": "5"})
             offer = await self._registry.offer_of(connection, runner.id)
             waiting = await leases.waiting(connection, principal.view)

@@ -19,6 +19,10 @@ FEWEST_TOKENS = 2000
 # Tokens of a text that are read, from its beginning on: one long text is no stand-in for many.
 LONGEST_TEXT = 256
 LARGEST_LOSS = 1e7
+# Nats that a token may cost: a probability of 1e-217, beyond anything that a softmax in float32 tells apart.
+MOST_NATS = 500.0
+# Of the families that run here a hybrid without its attention keeps half of its layers at least.
+LEAST_WITHOUT_ATTENTION = 0.5
 
 
 class LastLayers(Value):
@@ -35,6 +39,11 @@ class Component(Value):
 
 
 Ablation = Annotated[LastLayers | Component, Field(discriminator="kind")]
+
+
+def share_of(ablation: LastLayers | Component, layers: int, told: float | None) -> float | None:
+    """What a draft token costs in layers run, as a share of a plain step: computed from the model's layers where those decide it, else as `told`."""
+    return (layers - ablation.count) / layers if isinstance(ablation, LastLayers) else told
 
 
 class ProbeSpec(Value):
@@ -75,7 +84,7 @@ class ProbeText(Value):
 
 class ProbeFound(Value):
     """Everything that a runner found. `draft_share` is what a draft token costs in layers run, as a share of a plain step; None where that is not
-    known."""
+    known. No figure is made of it where the layers alone decide it (`share_of`)."""
 
     environment: EnvironmentFact
     target: Short

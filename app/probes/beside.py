@@ -1,7 +1,7 @@
 """Predictions beside measurements: runs whose drafter is the very model without the part, of the same weights, tokenizer and language."""
 
 from app.domain.language import Language
-from app.domain.probe import LastLayers, ProbeFound, ProbeSpec
+from app.domain.probe import LastLayers, ProbeFound, ProbeSpec, share_of
 from app.domain.spec import RunSpec
 from app.domain.status import RunState
 from app.reports.probe import Beside, predicted
@@ -24,7 +24,7 @@ async def _in(language: Language, spec: ProbeSpec, found: ProbeFound, runs: Runs
     page = await runs.page(RunFilter(language=language, drafter=name, state=RunState.SUCCEEDED, limit=200))
     fitting = [run.id for run in page.items if drafts_so(run.spec, spec, found)]
     reports = [await runs.report(run) for run in fitting[:MOST]]
-    return [made for report in reports if (made := _beside(report, language, found)) is not None]
+    return [made for report in reports if (made := _beside(report, language, spec, found)) is not None]
 
 
 def drafts_so(run: RunSpec, spec: ProbeSpec, found: ProbeFound) -> bool:
@@ -36,7 +36,7 @@ def drafts_so(run: RunSpec, spec: ProbeSpec, found: ProbeFound) -> bool:
     return same and (part or whole) and run.controller.name == CONSTANT and run.sampling.temperature == 0
 
 
-def _beside(report: Report, language: Language, found: ProbeFound) -> Beside | None:
+def _beside(report: Report, language: Language, spec: ProbeSpec, found: ProbeFound) -> Beside | None:
     """None where the run was of other weights, another precision or tokenizer, or that is not known."""
     passport, acceptance = report.passport, report.find(CHAINS)
     if passport is None or acceptance is None:
@@ -44,6 +44,7 @@ def _beside(report: Report, language: Language, found: ProbeFound) -> Beside | N
     ours = (found.weights_digest, found.revision, found.dtype, found.tokenizer.fingerprint)
     if (passport.weights_digest, passport.revision, passport.dtype, passport.tokenizer.fingerprint) != ours:
         return None
+    share, texts = share_of(spec.ablation, found.layers, found.draft_share), [text for text in found.texts if text.language == language]
     length = int(report.spec.controller.params.get("length", DEFAULT_LENGTH))
     return Beside(
         run=report.run,
@@ -51,7 +52,7 @@ def _beside(report: Report, language: Language, found: ProbeFound) -> Beside | N
         drafter=report.spec.drafter.name,
         suite=report.spec.suite.id,
         same_text=passport.suite_digest == found.suite_digest,
-        predicted=predicted([text for text in found.texts if text.language == language], length, found.draft_share),
+        predicted=predicted(texts, length, share),
         acceptance=acceptance,
         tokens_per_round=report.find(CEILING),
         speedup=report.find(report.headline),

@@ -14,6 +14,7 @@ from app.access.seen import Seen, Who, narrowed
 from app.attempts.leasing import LeaseHeld, OfferMissing
 from app.attempts.service import StaleAttempt
 from app.domain.probe import FEWEST_TOKENS, ProbeEnd, ProbeFound, ProbeLease, ProbeSpec
+from app.domain.prompt import SuiteError
 from app.domain.status import FINAL, RunState
 from app.errors import Conflict, InvalidInput, NotFound, TooMany, Unauthenticated
 from app.probes import agreement, store
@@ -24,6 +25,7 @@ from app.runners_registry.fitting import probes
 from app.runners_registry.service import Registry
 from app.storage.database import Database
 from app.storage.view import View
+from app.suites.shipped import of_probe
 
 LARGEST = 2**63 - 1
 
@@ -112,10 +114,9 @@ class Probes(Seen):
             runner = await self._registry.lock(connection, principal.token)
             if runner is None:
                 raise OfferMissing("Publish an offer first: PUT /api/v1/runners/me/offer.")
-            busy = await leases.live_attempt(connection, runner.id), await store.held_by(connection, runner.id)
-            if any(each is not None for each in busy):
-                what = f"run {busy[0]}" if busy[0] is not None else f"probe {busy[1]}"
-                said = f"Runner {runner.name} is at {what}; it may lease again when that attempt ends or its lease runs out."
+            busy = await leases.at_work(connection, runner.id)
+            if busy is not None:
+                said = f"Runner {runner.name} is at {busy}; it may lease again when that attempt ends or its lease runs out."
                 raise LeaseHeld(said, headers={"Retry-After": "5"})
             offer = await self._registry.offer_of(connection, runner.id)
             queues = [queue for queue, spec in (await store.waiting(connection, principal.view)).items() if probes(spec, offer)]
@@ -190,9 +191,27 @@ class Probes(Seen):
 
     async def _require_agreement(self, connection: AsyncConnection, row: store.Found, found: ProbeFound) -> None:
         spec, offer = ProbeSpec.model_validate(row.spec), await self._registry.offer_of(connection, row.runner_id)
-        wrong = [{"pointer": f"/end/found/{field}", "detail": detail} for field, detail in agreement.disagreements(found, spec, offer, FEWEST_TOKENS)]
+        known = await self._known(connection, View(row.project), spec, found)
+        told = agreement.disagreements(found, spec, offer, known, FEWEST_TOKENS)
+        wrong = [{"pointer": f"/end/found/{field}", "detail": detail} for field, detail in told]
         if wrong:
             raise OtherProbe("; ".join(each["detail"] for each in wrong) + ".", fields=wrong)
+
+    async def _known(self, connection: AsyncConnection, view: View, spec: ProbeSpec, found: ProbeFound) -> agreement.Known:
+        """What others told of the same model. Raises OtherProbe where the suite has no such prompts."""
+        model = await self._registry.anatomy(connection, view, spec.model, found.weights_digest)
+        before = await store.told(connection, view, found.weights_digest, spec.ablation.kind)
+        try:
+            suite = of_probe(spec)
+        except SuiteError as error:
+            raise OtherProbe(f"{error}.") from error
+        shares = model.shares if spec.ablation.kind == "component" else frozenset()
+        return agreement.Known(
+            layers=model.layers | {layers for layers, _ in before},
+            shares=shares | {share for _, share in before if share is not None and spec.ablation.kind == "component"},
+            dense=model.dense,
+            suite=suite,
+        )
 
 
 def _line(row: store.Found) -> ProbeLine:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from procrastinate.jobs import Status
-from sqlalchemy import Row, func, insert, select, text, update
+from sqlalchemy import Double, Integer, Row, case, func, insert, select, text, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.domain.probe import ProbeEnd, ProbeSpec
@@ -66,6 +66,15 @@ async def page(connection: AsyncConnection, view: View, before: int | None, limi
     return list(await connection.execute(select(probes, _RUNNER).where(view.of(probes), *older).order_by(probes.c.id.desc()).limit(limit + 1)))
 
 
+async def told(connection: AsyncConnection, view: View, digest: str | None, kind: str) -> list[tuple[int, float | None]]:
+    """(layers, share of a draft token where `kind` is what was left out) that probes of the same weights found."""
+    found = probes.c.found
+    share = case((probes.c.spec["ablation"]["kind"].astext == kind, found["draft_share"].astext.cast(Double)), else_=None)
+    same = (found["weights_digest"].astext == digest, view.of(probes))
+    rows = await connection.execute(select(found["layers"].astext.cast(Integer), share).where(*same).distinct()) if digest is not None else ()
+    return [(row[0], row[1]) for row in rows]
+
+
 # --- who is at it -----------------------------------------------------------------------------------------------------------------------
 
 
@@ -73,11 +82,6 @@ async def waiting(connection: AsyncConnection, view: View) -> dict[str, ProbeSpe
     """Every queue in which a probe of the view waits, with one of its specs: equal queues have equal needs."""
     rows = await connection.execute(select(probes.c.queue, probes.c.spec).where(probes.c.state == RunState.QUEUED, view.of(probes)))
     return {row.queue: ProbeSpec.model_validate(row.spec) for row in rows}
-
-
-async def held_by(connection: AsyncConnection, runner: int) -> int | None:
-    found = await connection.scalar(select(probes.c.id).where(probes.c.runner_id == runner, probes.c.state == RunState.RUNNING))
-    return None if found is None else int(found)
 
 
 async def take(connection: AsyncConnection, runner: Row[Any], queues: list[str], token_hash: bytes, seconds: float) -> Found | None:

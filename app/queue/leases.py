@@ -16,6 +16,7 @@ from app.domain.spec import RunSpec
 from app.domain.status import FINAL, MAX_ATTEMPTS, AttemptState, RunState, may_become
 from app.queue import jobs, outbox
 from app.storage.journal import append
+from app.storage.probe_tables import probes
 from app.storage.tables import attempts, runners, runs
 from app.storage.view import View
 
@@ -80,6 +81,13 @@ async def live_attempt(connection: AsyncConnection, runner: int) -> int | None:
     """The run that a runner is at."""
     found = await connection.scalar(select(attempts.c.run_id).where(attempts.c.runner_id == runner, attempts.c.state.in_(LIVE)))
     return None if found is None else int(found)
+
+
+async def at_work(connection: AsyncConnection, runner: int) -> str | None:
+    """The run or the probe that a runner is at, in words; one of them at most, since neither may be measured beside the other."""
+    run = await live_attempt(connection, runner)
+    probe = await connection.scalar(select(probes.c.id).where(probes.c.runner_id == runner, probes.c.state == RunState.RUNNING))
+    return f"run {run}" if run is not None else None if probe is None else f"probe {probe}"
 
 
 async def last_of(connection: AsyncConnection, runner: int) -> tuple[int, RunSpec] | None:

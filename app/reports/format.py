@@ -23,6 +23,8 @@ from app.reports.words import arm_of, both
 
 NO_BREAK = "\u00a0"
 MINUS = "\u2212"
+HUGE = 1e15
+_RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _DECIDING: dict[str, tuple[float, ...]] = {"ratio": (1.0,), "points": (0.0,), "share": (0.0, 1.0)}
 _MOST = 4
 # Decimals at most where a bound that somebody set decides: it may be any number.
@@ -101,11 +103,11 @@ def decimals(style: Style, value: float, low: float | None, high: float | None, 
         return 0 if all(float(v).is_integer() for v in scaled) else 1
     if low is not None and high is not None and high > low:
         half = (high - low) / 2 * style.scale
-        magnitude = math.floor(math.log10(half))
+        magnitude = _magnitude(half)
         digits = (1 if half / 10**magnitude < 3 else 0) - magnitude
     else:
         size = abs(scaled[0])
-        digits = 2 - math.floor(math.log10(size)) if size > 0 else 0
+        digits = 2 - _magnitude(size) if size > 0 else 0
     digits = min(max(digits, style.least), style.most)
     while digits < _MOST and _lands_on_a_deciding_value(style, digits, (value, low, high)):
         digits += 1
@@ -116,6 +118,10 @@ def decimals(style: Style, value: float, low: float | None, high: float | None, 
     return digits
 
 
+def _magnitude(value: float) -> int:
+    return max(math.floor(math.log10(value)), -300) if math.isfinite(value) else 0
+
+
 def _lands_on_a_deciding_value(style: Style, digits: int, values: tuple[float | None, ...]) -> bool:
     return any(
         v is not None and v != mark and round(v * style.scale, digits) == round(mark * style.scale, digits) for v in values for mark in style.deciding
@@ -123,12 +129,23 @@ def _lands_on_a_deciding_value(style: Style, digits: int, values: tuple[float | 
 
 
 def decimal(value: float, digits: int, locale: str) -> str:
-    """A bare number with exactly `digits` decimals: grouped, with the locale's own marks and a true minus."""
+    """A bare number with exactly `digits` decimals: grouped, with the locale's own marks and a true minus. One of more digits than anybody reads, or
+    than a sum has exactly, is a power of ten."""
+    if abs(value) >= HUGE:
+        return _power(value, locale)
     pattern = "#,##0" + ("." + "0" * digits if digits else "")
     text = format_decimal(value, format=pattern, locale=locale)
     # Russian groups by U+00A0 in CLDR; a later CLDR may choose the narrow one.
     text = text.replace("\u202f", NO_BREAK).replace("-", MINUS)
     return text.lstrip(MINUS) if not any(c in text for c in "123456789") else text
+
+
+def _power(value: float, locale: str) -> str:
+    sign = MINUS if value < 0 else ""
+    if math.isinf(value):
+        return f"{sign}∞"
+    mantissa, _, exponent = f"{abs(value):.1e}".partition("e+")
+    return f"{sign}{decimal(float(mantissa), 1, locale)}{NO_BREAK}×{NO_BREAK}10" + exponent.lstrip("0").translate(_RAISED)
 
 
 def number(

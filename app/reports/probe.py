@@ -13,7 +13,7 @@ import numpy as np
 
 from app.domain.estimate import LEVEL, Cell, Estimate
 from app.domain.language import Language
-from app.domain.probe import ProbeFound, ProbeSpec, ProbeText
+from app.domain.probe import Component, LastLayers, ProbeFound, ProbeSpec, ProbeText, share_of
 from app.domain.sentence import Quantity, Sentence, plain
 from app.domain.tokenizer import TokenizerIdentity
 from app.domain.value import Value
@@ -63,11 +63,12 @@ class Beside(Value):
     headline: str
 
 
-def of_language(found: ProbeFound, language: Language) -> LanguageProbe:
+def of_language(ablation: LastLayers | Component, found: ProbeFound, language: Language) -> LanguageProbe:
+    share = share_of(ablation, found.layers, found.draft_share)
     texts = [text for text in found.texts if text.language == language]
     tokens = _column(texts, "tokens")
     loss, ablated = _column(texts, "loss"), _column(texts, "ablated_loss")
-    predictions = tuple(predicted(texts, length, found.draft_share) for length in LENGTHS)
+    predictions = tuple(predicted(texts, length, share) for length in LENGTHS)
     return LanguageProbe(
         language=language,
         tokenizer=found.tokenizer,
@@ -76,12 +77,12 @@ def of_language(found: ProbeFound, language: Language) -> LanguageProbe:
         ratio=_exponential(ablated - loss, tokens),
         agreement=clusters.share([text.agreeing.count("1") for text in texts], tokens),
         predictions=predictions,
-        sentence=_sentence(predictions, found.draft_share),
+        sentence=_sentence(predictions, share),
     )
 
 
 def languages_of(spec: ProbeSpec, found: ProbeFound) -> tuple[LanguageProbe, ...]:
-    return tuple(of_language(found, language) for language in spec.languages)
+    return tuple(of_language(spec.ablation, found, language) for language in spec.languages)
 
 
 def predicted(texts: Sequence[ProbeText], length: int, draft_share: float | None) -> Prediction:

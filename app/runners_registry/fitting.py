@@ -45,6 +45,15 @@ def _own_suite(probe: ProbeSpec, offers: Sequence[Offer]) -> Iterator[Field]:
         if not any(_speaks(suite, language) for suite in named):
             known = sorted({tag for suite in named for tag in suite.languages})
             yield _field(f"suite {probe.suite} has no prompts in {language}; it has {', '.join(known)}", "languages", place)
+    for place, language in enumerate(probe.languages):
+        twin = next((other for other in probe.languages[:place] if _alike(language, other, named)), None)
+        if twin is not None:
+            yield _field(f"{language} names the prompts of {twin} once more; name every language once", "languages", place)
+
+
+def _alike(one: str, other: str, suites: Sequence[OfferedSuite]) -> bool:
+    """Whether both tags stand for the same prompts: they have one base, and the suites do not tell them apart."""
+    return base_of(one) == base_of(other) and not any({one, other} <= set(suite.languages) for suite in suites)
 
 
 def serves(spec: RunSpec, offer: Offer) -> bool:

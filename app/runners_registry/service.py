@@ -11,10 +11,11 @@ from app.access.principal import Principal
 from app.access.seen import Seen, Who, narrowed
 from app.domain.catalogue import HandedSuite, Offer, OfferedModel, OfferedSuite
 from app.domain.probe import ProbeSpec
-from app.domain.spec import RunSpec
+from app.domain.spec import ModelSource, RunSpec
 from app.errors import Conflict, InvalidInput, NotFound, did_you_mean
 from app.queue.labels import bench_of
-from app.runners_registry import foreseen, protocol, quota, store
+from app.runners_registry import doomed, foreseen, protocol, quota, store
+from app.runners_registry.anatomy import Anatomy, anatomy_of
 from app.runners_registry.fitting import NO_OFFER, clash, labelled, lacking, merged, problems, resolved, serves, with_suites
 from app.runners_registry.schemas import Catalogue, KnownRunner, RunnerOut
 from app.storage.database import Database
@@ -65,6 +66,11 @@ class Registry(Seen):
     async def offer_of(self, connection: AsyncConnection, runner: int) -> Offer:
         return await store.offer_of(connection, runner)
 
+    async def anatomy(self, connection: AsyncConnection, view: View, model: ModelSource, digest: str | None = None) -> Anatomy:
+        """What offers of this model, and runs of it or of the weights of this digest, tell of its layers."""
+        offers = [runner.offer for runner in await store.known(connection, view)]
+        return anatomy_of(model, offers, await store.layers_of(connection, view, model, digest))
+
     async def check(self, spec: RunSpec, project: str) -> RunSpec:
         """The run as it will be measured: with the parameters in full that a runner, one that lives if there is, falls back on.
 
@@ -86,14 +92,16 @@ class Registry(Seen):
         return full
 
     async def check_probe(self, spec: ProbeSpec, project: str) -> None:
-        """Raises NobodyOffers, and NotOffered naming the fields that no runner has an answer for."""
+        """Raises NobodyOffers, NotOffered naming the fields that no runner has an answer for, and ProbeCouldOnlyFail."""
         async with self._database.transaction() as connection:
             offers = [runner.offer for runner in await store.known(connection, View(project))]
+            model = await self.anatomy(connection, View(project), spec.model)
         if not offers:
             raise NobodyOffers(NO_OFFER)
         found = lacking(spec, offers)
         if found:
             raise NotOffered(" ".join(_sentence(field) for field in found), fields=found)
+        doomed.require(spec, model, offers)
 
     async def groups(self, specs: Sequence[RunSpec]) -> list[RunSpec]:
         """Those of `specs` for which some runner can measure all that share their bench."""

@@ -64,6 +64,16 @@ async def known(connection: AsyncConnection, view: View) -> list[KnownRunner]:
     return [KnownRunner.model_validate(dict(row._mapping)) for row in rows]
 
 
+async def layers_of(connection: AsyncConnection, view: View, model: ModelSource, digest: str | None) -> set[int]:
+    """How many layers runs found in the weights of this digest; without a digest, what the model had last."""
+    if digest is None:
+        last = await layers(connection, view, model)
+        return set() if last is None else {last}
+    joined = preflights.join(attempts).join(runs, runs.c.id == attempts.c.run_id)
+    same = (preflights.c.fact["weights_digest"].astext == digest, view.of(runs))
+    return {int(found) for found in await connection.scalars(select(preflights.c.fact["layers"]).select_from(joined).where(*same).distinct())}
+
+
 async def layers(connection: AsyncConnection, view: View, model: ModelSource) -> int | None:
     """How many layers a model had when it was loaded last; None where it never was, or lies in a folder, where it may be another one by now."""
     if model.source == "path":

@@ -5,8 +5,9 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from app.domain.prompt import SuiteError
-from app.domain.suite import Suite, parse
+from app.domain.probe import ProbeSpec
+from app.domain.prompt import Prompt, SuiteError
+from app.domain.suite import Suite, parse, select
 
 logger = logging.getLogger(__name__)
 
@@ -23,6 +24,13 @@ def shipped() -> dict[str, Suite]:
             continue
         found[suite.digest] = suite
     return found
+
+
+def of_probe(spec: ProbeSpec) -> tuple[str, dict[str, tuple[Prompt, ...]]] | None:
+    """The digest of the suite that a probe reads, and the prompts that it asks for by language; None where the suite does not come with this
+    installation. Suites that come with Bezmen never change, so a runner that has another one under the name has a wrong one. Raises SuiteError."""
+    suite = next((each for each in shipped().values() if each.id == spec.suite), None)
+    return None if suite is None else (suite.digest, {language: select(suite, language, limit=spec.limit) for language in spec.languages})
 
 
 def _files() -> list[Path]:

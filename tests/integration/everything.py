@@ -130,9 +130,10 @@ class Everything:
         few = ProbeEnd(code="few_tokens", reason="everyday has 1648 tokens in en in 32 prompts at most; a probe needs 2000.")
         device = factories.environment_fact(device="Xeon")
         longer = tuple(text.model_copy(update={"agreeing": "1" * 80 + "0" * 20}) for text in probe_found().texts)
-        kinds: list[dict[str, Any]] = [{}, {"texts": longer, "draft_share": 0.5}, {"draft_share": 0.6}, {"draft_share": None}]
-        for end in (*(ProbeEnd(found=probe_found(environment=device, **over)) for over in kinds), few):
-            await self.probe()
+        kinds: list[tuple[int | None, dict[str, Any]]] = [(4, {}), (15, {"texts": longer, "draft_share": 0.5}), (12, {"draft_share": 0.6})]
+        kinds.append((None, {"draft_share": None}))
+        for count, end in (*((count, ProbeEnd(found=probe_found(environment=device, **over))) for count, over in kinds), (4, few)):
+            await self.probe(ablation={"kind": "component"} if count is None else {"kind": "last", "count": count})
             held = await self.service.client.post("/api/v1/runners/me/probes/lease", json={}, headers=self.service.runner)
             assert held.status_code == 200, held.text
             lease = held.json()

@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from app.domain.probe import LastLayers, ProbeFound, ProbeSpec, ProbeText
+from app.domain.probe import Component, LastLayers, ProbeFound, ProbeSpec, ProbeText
 from app.domain.spec import ModelSource
 from app.reports.format import say
 from app.reports.probe import LENGTHS, LanguageProbe, languages_of, of_language, walk
@@ -36,7 +36,7 @@ def test_a_text_is_walked_as_the_loop_walks(agreeing: str, length: int, counted:
 def test_numbers_by_hand() -> None:
     """Catches a ratio turned over, a mean over texts where it is one over tokens, and a best case that counts the verification twice."""
     texts = [ProbeText(language="en", prompt=f"p{n}", tokens=3, loss=3.0, ablated_loss=3.0 + 3 * math.log(2), agreeing="110") for n in range(8)]
-    found = of_language(probe_found(texts=tuple(texts), draft_share=0.5), "en")
+    found = of_language(LastLayers(count=15), probe_found(texts=tuple(texts)), "en")
     assert found.perplexity.point == pytest.approx(math.e)
     assert found.ratio.point == pytest.approx(2.0)
     assert found.agreement.point == pytest.approx(2 / 3)
@@ -57,7 +57,7 @@ def texts(rate: float, language: str = "en", n: int = 24) -> tuple[ProbeText, ..
 
 
 def predicted(rate: float, share: float | None) -> LanguageProbe:
-    return of_language(probe_found(texts=texts(rate), draft_share=share), "en")
+    return of_language(Component(), probe_found(texts=texts(rate), draft_share=share), "en")
 
 
 @pytest.mark.parametrize(
@@ -74,6 +74,13 @@ def test_what_follows_is_held_against_the_cost_of_a_draft(rate: float, share: fl
     assert say(predicted(rate, share).sentence).startswith(begins)
 
 
+def test_the_cost_of_a_draft_is_computed_from_the_layers() -> None:
+    """Catches a share that a runner chose: a draft for nothing, which would pay whatever is kept."""
+    told = [of_language(LastLayers(count=4), probe_found(texts=texts(0.5), draft_share=share), "en") for share in (0.0, 26 / 30, None)]
+    assert told[0] == told[1] == told[2]
+    assert say(told[0].sentence).startswith("On texts like these it cannot pay")
+
+
 def test_longer_drafts_are_kept_less_and_bring_more() -> None:
     """Catches lengths that are mixed up: acceptance falls with the draft's length and the tokens of a round do not."""
     found = predicted(0.7, 0.5)
@@ -86,7 +93,7 @@ def test_longer_drafts_are_kept_less_and_bring_more() -> None:
 
 def test_few_texts_have_no_interval() -> None:
     """Catches an interval, and an answer, out of five texts."""
-    few = of_language(probe_found(texts=texts(0.9, n=5), draft_share=0.2), "en")
+    few = of_language(Component(), probe_found(texts=texts(0.9, n=5), draft_share=0.2), "en")
     for found in (few.ratio, few.agreement, few.predictions[0].acceptance):
         assert (found.low, found.reason is not None) == (None, True)
     assert say(few.sentence).startswith("Cannot tell")
