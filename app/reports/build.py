@@ -174,7 +174,8 @@ def _cut_cells(record: RunRecord, frames: Frames) -> list[Cell]:
     reason, lacking = _unfinished(record), _missing(record)
     if reason is None or not cut(record.state) or not record.requests:
         return []
-    return without_passport(lacking[0], frames.load.regime) if lacking else cut_off(reason, frames.load.regime)
+    again = record.state != RunState.FAILED or record.finish is None or record.finish.retry_makes_sense
+    return without_passport(lacking[0], frames.load.regime) if lacking else cut_off(reason, frames.load.regime, again=again)
 
 
 def _cells(record: RunRecord, frames: Frames, passport: Passport | None, found: Sequence[Losslessness]) -> list[Cell]:

@@ -49,9 +49,10 @@ def without_passport(field: str, regime: Regime) -> list[Cell]:
     return [Refusal(id=metric.id, field=field, reason=_NAMELESS[field], remedy=REMEDIES[field]) for metric in of_load(regime)]
 
 
-def cut_off(reason: Sentence, regime: Regime) -> list[Cell]:
-    """What stands in place of every figure of a run that measured something and did not succeed, for this `reason`."""
-    return [Refusal(id=metric.id, field="state", reason=reason, remedy=REMEDIES["state"]) for metric in of_load(regime)]
+def cut_off(reason: Sentence, regime: Regime, *, again: bool) -> list[Cell]:
+    """What stands in place of every figure of a run that measured something and did not succeed, for this `reason`; `again`: it may the next time."""
+    remedy = REMEDIES["state"] if again else REMEDIES["cause"]
+    return [Refusal(id=metric.id, field="state", reason=reason, remedy=remedy) for metric in of_load(regime)]
 
 
 def unmeasured(reason: Sentence, regime: Regime) -> list[Cell]:

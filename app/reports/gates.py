@@ -239,4 +239,5 @@ REMEDIES: dict[str, Sentence] = {
     "tokenizer": plain("Run it again: a run that gets past its checks records which tokenizer was used, and the figure appears."),
     "hardware": plain("Run it again: a run that gets past its checks records the machine."),
     "state": plain("Run it again to have its figures; what was measured until then stays in the facts."),
+    "cause": plain("The same run would fail again: mend what it failed of first. What was measured until then stays in the facts."),
 }

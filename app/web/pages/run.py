@@ -16,7 +16,7 @@ from app.domain.estimate import Figure
 from app.domain.status import FINAL, RunState, cut
 from app.reports.figures import along, economics, fertility, forest, latency, lengths, positions, profiles, sameness, spans, throughput, trials
 from app.reports.figures.base import Table
-from app.reports.format import decimal, duration, number
+from app.reports.format import decimal, duration, number, say
 from app.reports.loads import brief
 from app.reports.report import Report
 from app.reports.shown import Shown, find, is_refused, missing, part_of, pending, plain_number, show
@@ -181,9 +181,13 @@ def tiles(summary: RunSummary, report: Report, locale: str) -> list[Tile]:
         return [*[Tile(id, name_of(id, locale), waits) for id in ids], Tile("", gettext("Output", locale), waits)]
     found = [Tile(id, name_of(id, locale), find(report, id, locale), _note(report, id, locale)) for id in ids]
     first = found[0].shown
+    failed = summary.state == RunState.FAILED and first.why == say(report.answer, locale)
     for i, tile in enumerate(found[1:], start=1):
-        if tile.shown.state == first.state == "refused" and tile.shown.why == first.why:
+        if (tile.shown.state == first.state == "refused" or failed) and tile.shown.why == first.why:
             found[i] = replace(tile, shown=replace(tile.shown, why=gettext("For the same reason.", locale), remedy=""))
+    if failed:
+        # The answer above it has said why, in full.
+        found[0] = replace(found[0], shown=replace(first, why=gettext("The run failed, for the reason above.", locale)))
     return [*found, Tile("", gettext("Output", locale), _output(report, found[0].shown, locale))]
 
 

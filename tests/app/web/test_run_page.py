@@ -8,6 +8,7 @@ import pytest
 from app.domain.status import RunState
 from app.reports.build import build
 from app.reports.figures import fertility, forest, positions, profiles
+from app.reports.format import say
 from app.reports.record import RunRecord
 from app.reports.words import outcome_of
 from app.runs.schemas import RunSummary
@@ -45,6 +46,22 @@ def test_what_a_run_measured_before_it_was_cut_off_is_refused_once(state: RunSta
     assert not any(tile.shown.value or tile.note for tile in page["tiles"])
     (refused,) = page["refused"]
     assert refused.field == "state"
+
+
+@pytest.mark.parametrize(("retry", "remedy"), [(True, "Run it again to have its figures"), (False, "The same run would fail again: mend")])
+@pytest.mark.parametrize("measured", [True, False])
+def test_a_failure_is_told_once_and_its_remedy_is_one(retry: bool, remedy: str, measured: bool) -> None:
+    """Catches "run it again" beside "a retry will fail again", and the runner's words a second time where the answer has said them."""
+    finish = factories.finish_fact(outcome="failed", code="crashed", reason="The child died", retry_makes_sense=retry)
+    record = factories.record(prompts=8, passes=4) if measured else RunRecord(run=1, state=RunState.FAILED, spec=factories.run_spec())
+    page = ended(RunState.FAILED, record.model_copy(update={"finish": finish}))
+    assert "The child died" in say(page["report"].answer)
+    whys = [tile.shown.why for tile in page["tiles"]]
+    assert whys[0] == "The run failed, for the reason above."
+    assert not any("The child died" in why for why in whys)
+    if measured:
+        assert page["tiles"][0].shown.remedy.startswith(remedy)
+        assert {say(cell.remedy).startswith(remedy) for cell in page["report"].cells} == {True}
 
 
 @pytest.mark.parametrize(("state", "word"), [(RunState.CANCELLED, "cancelled"), (RunState.FAILED, "failed")])
