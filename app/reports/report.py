@@ -3,6 +3,7 @@
 from typing import Literal
 
 from app.domain.compilation import Compilation
+from app.domain.drafting import OF
 from app.domain.estimate import Cell, Estimate, Figure, Refusal
 from app.domain.facts import EnvironmentFact, TrialFact, WarmupFact
 from app.domain.observations import DivergenceFact, LearnedFact
@@ -162,8 +163,9 @@ class Report(Value):
 
     @property
     def acceptance(self) -> str:
-        """The id of the acceptance that this run has: of trees that of their nodes."""
-        return NODES if isinstance(self.find(NODES), Figure | Refusal) else CHAINS
+        """The id of the acceptance that this run has: of trees that of their nodes. One that was cut off is refused both."""
+        nodes, chains = (isinstance(self.find(id), Figure | Refusal) for id in (NODES, CHAINS))
+        return NODES if nodes and (not chains or OF in self.spec.drafter.params) else CHAINS
 
 
 class Difference(Value):

@@ -64,6 +64,14 @@ def test_a_failure_is_told_once_and_its_remedy_is_one(retry: bool, remedy: str, 
         assert {say(cell.remedy).startswith(remedy) for cell in page["report"].cells} == {True}
 
 
+def test_a_run_that_was_cut_off_names_the_acceptance_of_its_drafter() -> None:
+    """Catches "acceptance of tree nodes" of an n-gram drafter, because all figures of the run are refused alike."""
+    tree = {"name": "tree-topk", "params": {"of": "layerskip"}}
+    for drafter, id in (("ngram", "acceptance_rate"), (tree, "acceptance_rate_nodes")):
+        record = factories.record(prompts=8, passes=2, spec=factories.run_spec(drafter=drafter))
+        assert ended(RunState.FAILED, record)["tiles"][1].id == id
+
+
 @pytest.mark.parametrize(("state", "word"), [(RunState.CANCELLED, "cancelled"), (RunState.FAILED, "failed")])
 def test_a_run_that_was_not_judged_has_a_state_in_place_of_a_verdict(state: RunState, word: str) -> None:
     """Catches "cannot tell" of a run that nobody judged."""
