@@ -104,7 +104,7 @@ def preflight_fact(**over: Any) -> PreflightFact:
         "profiles": dict.fromkeys(PROFILES, 2),
         "context_length": 2048,
         "cache_dtype": "bfloat16",
-        "shared_cache": "observed",
+        "shared_cache": "no draft cache",
         "batched_verification": "observed",
         "engine_version": "5.24.0",
     }

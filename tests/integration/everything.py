@@ -26,6 +26,16 @@ NAMES = {
 DRAWN = {"sampling": {"temperature": 0.7, "top_k": 50, "top_p": 0.9, "seed": 1}, "verifier": {"name": "rejection"}}
 
 
+def on_xeon(facts: Sequence[AnyFact]) -> list[AnyFact]:
+    return [factories.environment_fact(device="Xeon") if fact.kind == "environment" else fact for fact in facts]
+
+
+def by_layers(facts: Sequence[AnyFact]) -> list[AnyFact]:
+    """The same of a drafter that drafts with the target's own layers."""
+    changes: dict[str, dict[str, Any]] = {"preflight": {"shared_cache": "observed"}, "request": {"draft_layer_passes": 26}}
+    return [fact.model_copy(update=changes.get(fact.kind, {})) for fact in facts]
+
+
 class Everything:
     """Makes the rows and remembers the number of the run of each kind."""
 
@@ -53,8 +63,7 @@ class Everything:
 
     async def succeed(self, kind: str, facts: Sequence[AnyFact], **spec: Any) -> None:
         attempt = await self.lease(kind, **spec)
-        device = factories.environment_fact(device="Xeon")
-        answer = await attempt.send(0, [device if fact.kind == "environment" else fact for fact in facts])
+        answer = await attempt.send(0, on_xeon(facts))
         assert answer.status_code == 200, answer.text
         answer = await attempt.finish(1)
         assert answer.status_code == 200, answer.text
@@ -118,7 +127,9 @@ class Everything:
         lease = (await self.service.ask_lease()).json()
         for body in (lease, *lease["siblings"]):
             attempt = Attempt(self.service.client, body["run"], body["attempt"], body["attempt_id"], bearer(body["token"]))
-            await attempt.send(0, factories.facts(language=body["spec"]["language"]))
+            facts = on_xeon(factories.facts(language=body["spec"]["language"]))
+            answer = await attempt.send(0, by_layers(facts) if body["spec"]["drafter"]["name"] == "layerskip" else facts)
+            assert answer.status_code == 200, answer.text
             await attempt.finish(1)
         for verb in ("cancel", "resume", "cancel"):
             answer = await self.service.client.post(f"/api/v1/campaigns/{self.campaigns[0]}/{verb}", headers=self.service.admin)
@@ -126,7 +137,7 @@ class Everything:
 
     async def probed(self) -> None:
         """Probes beside a run that measured what they predict, ended in each way, and one that waits."""
-        await self.succeed("probed", factories.facts(), drafter={"name": "layerskip", "params": {"exit_layer": 26}})
+        await self.succeed("probed", by_layers(factories.facts()), drafter={"name": "layerskip", "params": {"exit_layer": 26}})
         few = ProbeEnd(code="few_tokens", reason="everyday has 1648 tokens in en in 32 prompts at most; a probe needs 2000.")
         device = factories.environment_fact(device="Xeon")
         longer = tuple(text.model_copy(update={"agreeing": "1" * 80 + "0" * 20}) for text in probe_found().texts)
