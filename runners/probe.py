@@ -12,6 +12,7 @@ from app.domain.probe import FEWEST_TOKENS, LONGEST_TEXT, Component, LastLayers,
 from app.domain.prompt import Prompt
 from app.domain.spec import Choice, RunSpec, SuiteChoice
 from app.domain.suite import selection
+from app.domain.tokenizer import TokenizerIdentity
 from runners.endings import EXPECTED, ending_of
 from runners.engine import ablation
 from runners.engine.families import check_family
@@ -19,14 +20,14 @@ from runners.engine.hybrid_target import HybridTarget
 from runners.engine.target import Target
 from runners.engine.targets import ModelTarget, target_of
 from runners.environment import describe, pick_device, pin
-from runners.models.allowlist import Allowlist
+from runners.models.allowlist import Allowlist, tokenizer_names
 from runners.models.load import Located, config_of, load_tokenizer, locate_model
 from runners.models.shelf import Shelf
 from runners.probe_job import END, ProbeJob
-from runners.protocol.preflight import check_language, check_memory, check_tokenizer, memory_needed, pick_dtype
+from runners.protocol.preflight import check_language, check_memory, memory_needed, pick_dtype
 from runners.protocol.unmeasurable import Unmeasurable
 from runners.workloads import suite as suites
-from runners.workloads.tokenizers import identify
+from runners.workloads.tokenizers import identify, matches
 
 WHOLE = ablation.LastLayers(0)
 Texts = list[tuple[Language, Prompt, list[int]]]
@@ -57,7 +58,7 @@ def found(job: ProbeJob, shelf: Shelf) -> ProbeFound:
     texts: Texts = []
     for language in spec.languages:
         asked = plain_run(spec, language)
-        check_tokenizer(asked, identity)
+        check_tokenizer(spec, identity)
         prompts = selection(suite, language, asked.suite).prompts
         check_language(asked, prompts)
         texts += [(language, prompt, list(tokenizer(prompt.text)["input_ids"])[: LONGEST_TEXT + 1]) for prompt in prompts]
@@ -78,6 +79,15 @@ def found(job: ProbeJob, shelf: Shelf) -> ProbeFound:
         engine_version=f"bezmen on transformers {transformers.__version__}",
         texts=tuple(read(texts, target, spec)),
     )
+
+
+def check_tokenizer(spec: ProbeSpec, identity: TokenizerIdentity) -> None:
+    """Raises Unmeasurable where the model uses another one than whoever asked believes."""
+    if not matches(spec.tokenizer, identity, tokenizer_names(spec.model)):
+        raise Unmeasurable(
+            "tokenizer_differs",
+            f"The probe stopped before reading: you named {spec.tokenizer}, the model uses {identity.name} ({identity.fingerprint[:12]}).",
+        )
 
 
 def plain_run(spec: ProbeSpec, language: Language) -> RunSpec:

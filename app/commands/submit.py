@@ -74,7 +74,7 @@ def submit(
     _merge(body, "suite", {"id": suite, "profiles": profile or None, "limit": limit})
     _merge(body, "load", {"kind": load, "concurrency": concurrency, "rate": rate, "burstiness": burstiness})
     _merge(body, "sampling", {"temperature": temperature, "top_k": top_k, "top_p": top_p, "seed": seed})
-    settings, headers = read(), _key(idempotency_key)
+    settings, headers = read(), key_of(idempotency_key)
     with Client(settings) as client:
         run = client.post("/api/v1/runs", body, headers)
     # With a rendering for programs, standard output is theirs alone.
@@ -143,7 +143,7 @@ def _labels(texts: Pairs) -> dict[str, str]:
     return found
 
 
-def _key(text: str | None) -> dict[str, bytes]:
+def key_of(text: str | None) -> dict[str, bytes]:
     """The header of an idempotency key, in any script."""
     if text is None:
         return {}

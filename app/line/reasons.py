@@ -1,9 +1,10 @@
-"""Why a run waits, runner by runner."""
+"""Why a run or a probe waits, runner by runner."""
 
+from app.domain.probe import ProbeSpec
 from app.domain.sentence import plain
 from app.domain.spec import RunSpec
 from app.line.schemas import Reason
-from app.runners_registry.fitting import labelled, problems, serves
+from app.runners_registry.fitting import labelled, probes, problems, serves
 from app.runners_registry.schemas import KnownRunner
 
 
@@ -21,9 +22,30 @@ def reason(spec: RunSpec, runner: KnownRunner) -> Reason:
     if not runner.live:
         return Reason(runner=runner.name, standing="offline", sentence=plain("It is offline."))
     if runner.busy:
-        said = plain("It is busy with another run.") if runner.run is None else plain("It is busy with run %(run)s.", run=str(runner.run))
-        return Reason(runner=runner.name, standing="busy", sentence=said)
+        return _busy(runner)
     return Reason(runner=runner.name, standing="free", sentence=plain("It is free and takes the first run in the line that it can measure."))
+
+
+def reason_of_probe(spec: ProbeSpec, runner: KnownRunner) -> Reason:
+    """The same of a probe, which asks for no labels, and for which runs come first."""
+    if not probes(spec, runner.offer):
+        said = plain("It does not offer the model and the suite of the probe.")
+        return Reason(runner=runner.name, standing="does not offer", sentence=said)
+    if not runner.live:
+        return Reason(runner=runner.name, standing="offline", sentence=plain("It is offline."))
+    if runner.busy:
+        return _busy(runner)
+    return Reason(runner=runner.name, standing="free", sentence=plain("It is free and takes a probe when no run waits that it can measure."))
+
+
+def _busy(runner: KnownRunner) -> Reason:
+    if runner.run is not None:
+        said = plain("It is busy with run %(run)s.", run=str(runner.run))
+    elif runner.probe is not None:
+        said = plain("It is busy with probe %(probe)s.", probe=str(runner.probe))
+    else:
+        said = plain("It is busy with another run.")
+    return Reason(runner=runner.name, standing="busy", sentence=said)
 
 
 def _field(spec: RunSpec, runner: KnownRunner) -> str:

@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends
 
 from app.access.principal import Reader
-from app.line.schemas import RunnerView, Waiting
+from app.line.schemas import RunnerView, Waiting, WaitingProbe
 from app.line.service import Line, line_service
 
 router = APIRouter(prefix="/api/v1", tags=["runners"])
@@ -22,3 +22,9 @@ async def runners(_: Reader, line: Service) -> list[RunnerView]:
 async def queue(_: Reader, line: Service) -> list[Waiting]:
     """Runs that wait, in their order, with the reason why each runner has not taken them."""
     return await line.waiting()
+
+
+@router.get("/queue/probes")
+async def probes_queue(_: Reader, line: Service) -> list[WaitingProbe]:
+    """Probes that wait, oldest first, with the reason why each runner has not taken them. Runs come before them."""
+    return await line.probes()

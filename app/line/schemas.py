@@ -6,6 +6,7 @@ from typing import Literal
 from app.domain.catalogue import Offer
 from app.domain.estimate import Estimate
 from app.domain.facts import ProgressFact
+from app.domain.probe import ProbeSpec
 from app.domain.sentence import Sentence
 from app.domain.spec import RunSpec
 from app.domain.value import Value
@@ -47,5 +48,15 @@ class Waiting(Value):
     since: datetime
     spec: RunSpec
     why: str | None
+    startable: bool
+    reasons: tuple[Reason, ...]
+
+
+class WaitingProbe(Value):
+    """A queued probe. Runs come first: a runner takes one when no run waits that it can measure. `startable` as of a run."""
+
+    probe: int
+    since: datetime
+    spec: ProbeSpec
     startable: bool
     reasons: tuple[Reason, ...]

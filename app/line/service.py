@@ -1,16 +1,18 @@
 """Runners with how quiet they are, and the runs that wait for them."""
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 from fastapi import Request
 
 from app.access.seen import Seen, Who, narrowed
 from app.domain.estimate import Estimate
+from app.domain.probe import ProbeSpec
 from app.domain.status import RunState
 from app.line import store
-from app.line.reasons import reason
-from app.line.schemas import Quiet, RunnerView, Waiting
+from app.line.reasons import reason, reason_of_probe
+from app.line.schemas import Quiet, RunnerView, Waiting, WaitingProbe
 from app.runners_registry.schemas import KnownRunner
 from app.runners_registry.service import Registry, shown
 from app.runs.schemas import RunFilter, RunSummary
@@ -42,6 +44,23 @@ class Line(Seen):
         known = await self._registry.known()
         queued = (await self._runs.page(RunFilter(state=RunState.QUEUED, limit=MOST))).items
         return sorted((_waiting(run, known) for run in queued), key=lambda one: (one.position or 0, one.run))
+
+    async def probes(self) -> list[WaitingProbe]:
+        """The probes that wait, first come first: MOST at most."""
+        known = await self._registry.known()
+        async with self._database.transaction() as connection:
+            rows = await store.probes_waiting(connection, self.view, MOST)
+        return [_probe(row.id, row.created_at, ProbeSpec.model_validate(row.spec), known) for row in rows]
+
+    async def probe(self, probe: int, since: datetime, spec: ProbeSpec) -> WaitingProbe:
+        """Why one of them waits."""
+        return _probe(probe, since, spec, await self._registry.known())
+
+
+def _probe(probe: int, since: datetime, spec: ProbeSpec, known: list[KnownRunner]) -> WaitingProbe:
+    reasons = tuple(reason_of_probe(spec, runner) for runner in known)
+    startable = any(one.standing in {"busy", "free"} for one in reasons)
+    return WaitingProbe(probe=probe, since=since, spec=spec, startable=startable, reasons=reasons)
 
 
 def _quiet(runner: int, disturbed: Mapping[int, tuple[int, int]], floors: Mapping[int, tuple[int, Any]]) -> Quiet:

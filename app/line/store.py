@@ -1,11 +1,13 @@
-"""All SQL about how quiet runners were."""
+"""All SQL about how quiet runners were, and about the probes that wait for them."""
 
 from typing import Any
 
-from sqlalchemy import func, select, true
+from sqlalchemy import Row, func, select, true
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from app.domain.status import RunState
 from app.storage.fact_tables import reports, trials
+from app.storage.probe_tables import probes
 from app.storage.tables import attempts, runners, runs
 from app.storage.view import View
 
@@ -31,3 +33,9 @@ async def floors(connection: AsyncConnection, view: View) -> dict[int, tuple[int
     newest = select(runs.c.id.label("run"), floor.label("floor")).select_from(of_runs).where(*own).order_by(runs.c.id.desc()).limit(1).lateral()
     rows = await connection.execute(select(runners.c.id, newest.c.run, newest.c.floor).select_from(runners.join(newest, true())))
     return {row[0]: (row.run, row.floor) for row in rows}
+
+
+async def probes_waiting(connection: AsyncConnection, view: View, most: int) -> list[Row[Any]]:
+    """The oldest of them, with what they ask for."""
+    query = select(probes.c.id, probes.c.created_at, probes.c.spec).where(probes.c.state == RunState.QUEUED, view.of(probes))
+    return list(await connection.execute(query.order_by(probes.c.id).limit(most)))

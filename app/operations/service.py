@@ -28,6 +28,9 @@ class Gauges(Seen):
                    await store.attempts_by_end(connection, view))  # fmt: skip
             _gauge(found, "bezmen_figures_refused", "Figures that are refused, by the field or gate that refused them.", ("reason",),
                    await store.refusals(connection, view))  # fmt: skip
+            _gauge(found, "bezmen_probes", "Probes by state.", ("state",), await store.probes_by_state(connection, view))
+            _gauge(found, "bezmen_probes_oldest_seconds", "How long the oldest probe that waits has waited; runs come before it.", (),
+                   {(): await store.oldest_probe(connection, view)})  # fmt: skip
             _gauge(found, "bezmen_leases", "Attempts that are being measured.", (), {(): await store.leases_alive(connection, view)})
         depth: store.Labelled = {}
         age: store.Labelled = {}

@@ -9,6 +9,7 @@ from app.domain.status import AttemptState, RunState
 from app.queue.leases import LIVE
 from app.queue.sweeper import SILENT
 from app.storage.fact_tables import figures
+from app.storage.probe_tables import probes
 from app.storage.tables import attempts, runs
 from app.storage.view import View
 
@@ -32,6 +33,16 @@ async def line(connection: AsyncConnection, view: View) -> list[tuple[str, int, 
 
 async def runs_by_state(connection: AsyncConnection, view: View) -> Labelled:
     return _labelled(await connection.execute(select(runs.c.state, func.count()).where(view.of(runs)).group_by(runs.c.state)))
+
+
+async def probes_by_state(connection: AsyncConnection, view: View) -> Labelled:
+    return _labelled(await connection.execute(select(probes.c.state, func.count()).where(view.of(probes)).group_by(probes.c.state)))
+
+
+async def oldest_probe(connection: AsyncConnection, view: View) -> float:
+    """The seconds since the oldest probe that waits was submitted; 0 where none waits."""
+    age = func.extract("epoch", func.clock_timestamp() - func.min(probes.c.created_at))
+    return float(await connection.scalar(select(age).where(probes.c.state == RunState.QUEUED, view.of(probes))) or 0)
 
 
 async def leases_alive(connection: AsyncConnection, view: View) -> int:

@@ -12,7 +12,7 @@ from app.queue import jobs, leases
 from app.queue.labels import probe_queue
 from app.runs.keys import Kept
 from app.storage.probe_tables import probes
-from app.storage.tables import runners
+from app.storage.tables import idempotency_keys, runners
 from app.storage.view import View
 
 Found = Row[Any]
@@ -30,11 +30,21 @@ async def queued_by(connection: AsyncConnection, project: str, name: str) -> int
 
 async def made_under(connection: AsyncConnection, scope: str, key: str) -> Kept | None:
     """What an Idempotency-Key made; until the caller's commit nobody else does anything under it."""
-    await connection.execute(text("SELECT pg_advisory_xact_lock(hashtextextended(:key, 1))"), {"key": f"{scope}\x1f{key}"})
+    await connection.execute(text("SELECT pg_advisory_xact_lock(hashtextextended(:key, 0))"), {"key": f"{scope}\x1f{key}"})
     young = probes.c.created_at > func.now() - text(f"interval '{KEYS_KEPT}'")
     query = select(probes.c.id, probes.c.spec).where(probes.c.key_scope == scope, probes.c.key == key, young).order_by(probes.c.id.desc()).limit(1)
     row = (await connection.execute(query)).one_or_none()
-    return None if row is None else Kept("probe", row.id, row.spec)
+    return await _other(connection, scope, key) if row is None else Kept("probe", row.id, row.spec)
+
+
+async def _other(connection: AsyncConnection, scope: str, key: str) -> Kept | None:
+    """The run or campaign that this key made."""
+    table = idempotency_keys
+    found = select(table.c.run_id, table.c.campaign_id, table.c.body).where(table.c.scope == scope, table.c.key == key)
+    row = (await connection.execute(found)).one_or_none()
+    if row is None:
+        return None
+    return Kept("campaign", row.campaign_id, row.body) if row.run_id is None else Kept("run", row.run_id, row.body)
 
 
 async def add(connection: AsyncConnection, project: str, spec: ProbeSpec, submitted_by: str, key: tuple[str, str] | None) -> int:

@@ -4,6 +4,7 @@ from app.reports.words import mark
 
 ENDINGS: tuple[str, ...] = (
     mark("The run stopped before measuring: you named %(named)s, the model uses %(name)s (%(fingerprint)s)."),
+    mark("The probe stopped before reading: you named %(named)s, the model uses %(name)s (%(fingerprint)s)."),
     mark("The prompts are said to be in %(tag)s, but %(wrong)s of %(all)s are not: %(names)s."),
     mark("The run needs about %(needed)s GiB of memory; %(free)s GiB are free."),
     mark("The device ran out of memory: %(words)s"),

@@ -104,7 +104,11 @@ def _beside(found: Beside, locale: str) -> tuple[str | Shown, ...]:
 
 def _cell(cell: Cell | None, locale: str) -> Shown:
     """As it stands in its run; a link to what is refused there would lead nowhere here."""
-    return Shown("absent", why=gettext("not measured in this run", locale)) if cell is None else show(cell, None, locale)
+    if cell is None:
+        return Shown("absent", why=gettext("not measured in this run", locale))
+    shown = show(cell, None, locale)
+    refused = shown.state == "refused"
+    return Shown("absent", why=gettext("refused in this run: %(why)s", locale) % {"why": shown.why}) if refused else shown
 
 
 def _or_why(unit: str, found: Estimate | None, why: str, locale: str) -> Shown:
@@ -118,7 +122,7 @@ def lines(spec: ProbeSpec, languages: Sequence[LanguageProbe], beside: Sequence[
     said = [question(spec, locale)]
     for found in languages:
         one = told(found, locale)
-        said += ["", f"{one.title}: {one.sentence}", f"  {gettext('Perplexity without ÷ with', locale)}: {flat(one.ratio)}"]
+        said += ["", f"{one.title}: {one.sentence}", f"  {gettext('Perplexity without the part ÷ with it', locale)}: {flat(one.ratio)}"]
         said += [f"  {gettext('Same likeliest token', locale)}: {flat(one.agreement)}", f"  {one.basis}", *_rows(one.table)]
     return said + (["", *_rows(beside_table(beside, locale))] if beside else [])
 

@@ -90,6 +90,7 @@ WAITING = (
     mark("A runner has other prompts under the name of this uploaded suite. The run waits; cancel it, and upload the suite under another name."),
     mark("The runner that can measure this is offline. The run waits; `bezmen runner` starts one."),
     mark("The runner is busy with another run."),
+    mark("The runner is busy with a probe."),
 )
 # The end of a run on a private suite (app/domain/withheld.py).
 WITHHELD = mark("The suite is private, so the runner's own words are withheld; the code says what kind of end it was.")

@@ -8,7 +8,7 @@ from app.domain.value import Value
 
 
 class RunnerOut(Value):
-    """`run` is what a busy runner is at, unless that run belongs to a project of others."""
+    """`run` or `probe` is what a busy runner is at, unless that belongs to a project of others."""
 
     name: str
     device: str
@@ -16,11 +16,12 @@ class RunnerOut(Value):
     last_seen: datetime
     labels: dict[str, str]
     run: int | None = None
+    probe: int | None = None
     version: str = ""
 
 
 class KnownRunner(Value):
-    """A runner with its newest offer. One may be `busy` with a run that the reader may not see."""
+    """A runner with its newest offer. One may be `busy` with a run or a probe that the reader may not see."""
 
     id: int
     name: str
@@ -28,6 +29,7 @@ class KnownRunner(Value):
     live: bool
     busy: bool
     run: int | None
+    probe: int | None = None
     offer: Offer
 
 

@@ -156,7 +156,7 @@ def why_waits(spec: RunSpec, runners: Sequence[KnownRunner]) -> str | None:
     if not any(runner.live for runner in fitting):
         return "The runner that can measure this is offline. The run waits; `bezmen runner` starts one."
     if all(runner.busy for runner in fitting if runner.live):
-        return "The runner is busy with another run."
+        return "The runner is busy with a probe." if any(runner.probe for runner in fitting) else "The runner is busy with another run."
     return None
 
 
@@ -172,7 +172,14 @@ def shown(runner: KnownRunner) -> RunnerOut:
     state = "offline" if not runner.live else "busy" if runner.busy else "idle"
     offer = runner.offer
     return RunnerOut(
-        name=runner.name, device=offer.device, state=state, last_seen=runner.last_seen, labels=offer.labels, run=runner.run, version=offer.version
+        name=runner.name,
+        device=offer.device,
+        state=state,
+        last_seen=runner.last_seen,
+        labels=offer.labels,
+        run=runner.run,
+        probe=runner.probe,
+        version=offer.version,
     )
 
 

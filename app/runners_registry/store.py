@@ -4,15 +4,17 @@ import hashlib
 import json
 from typing import Any
 
-from sqlalchemy import Row, func, select
+from sqlalchemy import Row, func, or_, select
 from sqlalchemy.dialects.postgresql import distinct_on, insert
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.domain.catalogue import Offer
 from app.domain.spec import ModelSource
+from app.domain.status import RunState
 from app.queue.leases import LIVE
 from app.runners_registry.schemas import KnownRunner
 from app.storage.fact_tables import preflights
+from app.storage.probe_tables import probes
 from app.storage.tables import attempts, offers, runners, runs, suites, tokens
 from app.storage.view import View
 
@@ -53,13 +55,15 @@ async def known(connection: AsyncConnection, view: View) -> list[KnownRunner]:
     newest = newest.order_by(offers.c.runner_id, offers.c.published_at.desc())
     latest = newest.subquery()
     at_it = (attempts.c.state.in_(LIVE), attempts.c.runner_id == runners.c.id)
-    busy = select(attempts.c.id).where(*at_it).exists().label("busy")
+    probing = (probes.c.state == RunState.RUNNING, probes.c.runner_id == runners.c.id)
+    busy = or_(select(attempts.c.id).where(*at_it).exists(), select(probes.c.id).where(*probing).exists()).label("busy")
+    probe = select(func.min(probes.c.id)).where(*probing, view.of(probes)).scalar_subquery().label("probe")
     # Runs that are measured side by side are one project's; the first of them stands for all.
     shown = select(func.min(runs.c.id)).select_from(attempts.join(runs, runs.c.id == attempts.c.run_id)).where(*at_it, view.of(runs))
     joined = runners.join(tokens).join(latest, latest.c.runner_id == runners.c.id)
     live = (runners.c.last_seen > func.now() - func.make_interval(0, 0, 0, 0, 0, 0, LIVE_SECONDS)).label("live")
     serving = view.with_common(tokens)
-    columns = (runners.c.id, runners.c.name, runners.c.last_seen, live, busy, shown.scalar_subquery().label("run"), latest.c.offer)
+    columns = (runners.c.id, runners.c.name, runners.c.last_seen, live, busy, shown.scalar_subquery().label("run"), probe, latest.c.offer)
     rows = await connection.execute(select(*columns).select_from(joined).where(tokens.c.revoked_at.is_(None), serving).order_by(runners.c.id))
     return [KnownRunner.model_validate(dict(row._mapping)) for row in rows]
 

@@ -2,10 +2,11 @@
 
 from typing import Any
 
-from sqlalchemy import insert, select, text
+from sqlalchemy import func, insert, select, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.runs.keys import Kept
+from app.storage.probe_tables import probes
 from app.storage.tables import idempotency_keys
 
 
@@ -20,8 +21,16 @@ async def find(connection: AsyncConnection, scope: str, key: str) -> Kept | None
     columns = (table.c.run_id, table.c.campaign_id, table.c.body)
     row = (await connection.execute(select(*columns).where(table.c.scope == scope, table.c.key == key))).one_or_none()
     if row is None:
-        return None
+        return await _probe(connection, scope, key)
     return Kept("campaign", row.campaign_id, row.body) if row.run_id is None else Kept("run", row.run_id, row.body)
+
+
+async def _probe(connection: AsyncConnection, scope: str, key: str) -> Kept | None:
+    """Probes keep their key themselves, for as long as that of a run is kept."""
+    own = (probes.c.key_scope == scope, probes.c.key == key, probes.c.created_at > func.now() - text("interval '7 days'"))
+    newest = select(probes.c.id, probes.c.spec).where(*own).order_by(probes.c.id.desc()).limit(1)
+    row = (await connection.execute(newest)).one_or_none()
+    return None if row is None else Kept("probe", row.id, row.spec)
 
 
 async def keep(

@@ -8,10 +8,11 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import Response
 
-from app.line.schemas import RunnerView, Standing, Waiting
+from app.line.schemas import RunnerView, Standing, Waiting, WaitingProbe
 from app.line.service import Line, line_service
 from app.reports.format import STYLES, decimal, duration, say
 from app.reports.loads import spoken
+from app.reports.probe_words import question
 from app.reports.shown import Shown, show_estimate
 from app.reports.translate import gettext
 from app.reports.words import mark
@@ -48,16 +49,25 @@ class Place:
     reasons: tuple[tuple[str, str], ...]
 
 
+@dataclass(frozen=True)
+class PlaceOfProbe:
+    found: WaitingProbe
+    question: str
+    why: str
+    reasons: tuple[tuple[str, str], ...]
+
+
 @router.get("/runners")
 async def runners_page(request: Request, line: Annotated[Line, Depends(line_service)]) -> Response:
-    return page(request, "runners.html", **view(await line.runners(), await line.waiting(), locale_of(request)))
+    return page(request, "runners.html", **view(await line.runners(), await line.waiting(), await line.probes(), locale_of(request)))
 
 
-def view(runners: Sequence[RunnerView], waiting: Sequence[Waiting], locale: str) -> dict[str, Any]:
+def view(runners: Sequence[RunnerView], waiting: Sequence[Waiting], probes: Sequence[WaitingProbe], locale: str) -> dict[str, Any]:
     states = Counter(runner.state for runner in runners)
     return {
         "rows": [row(runner, locale) for runner in runners],
         "waiting": [place(one, locale) for one in waiting],
+        "probes": [place_of_probe(one, locale) for one in probes],
         "free": states["idle"],
         "busy": states["busy"],
         "offline": states["offline"],
@@ -107,6 +117,7 @@ def _names(offered: Sequence[Any]) -> str:
     return ", ".join(dict.fromkeys(one if isinstance(one, str) else getattr(one, "id", None) or one.name for one in offered))
 
 
+BEHIND_RUNS = mark("Runs come first; it is taken when none waits.")
 # The nearest that any runner comes to taking a run, and what is said of it.
 _NEAREST: tuple[tuple[Standing, str], ...] = (
     ("free", mark("Nothing but the line before it.")),
@@ -117,11 +128,18 @@ _NEAREST: tuple[tuple[Standing, str], ...] = (
 )
 
 
-def why(one: Waiting) -> str:
+def why(one: Waiting | WaitingProbe) -> str:
     standings = {reason.standing for reason in one.reasons}
+    if isinstance(one, WaitingProbe) and "free" in standings:
+        return BEHIND_RUNS
     return next((text for standing, text in _NEAREST if standing in standings), _NEAREST[-1][1])
 
 
 def place(one: Waiting, locale: str) -> Place:
     reasons = tuple((reason.runner, say(reason.sentence, locale)) for reason in one.reasons)
     return Place(one, spoken(one.spec.load, locale), part(one.spec.drafter), gettext(why(one), locale), reasons)
+
+
+def place_of_probe(one: WaitingProbe, locale: str) -> PlaceOfProbe:
+    reasons = tuple((reason.runner, say(reason.sentence, locale)) for reason in one.reasons)
+    return PlaceOfProbe(one, question(one.spec, locale), gettext(why(one), locale), reasons)
