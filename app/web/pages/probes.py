@@ -32,7 +32,9 @@ router = APIRouter(include_in_schema=False)
 Service = Annotated[Probes, Depends(probes_service)]
 Runners = Annotated[Registry, Depends(registry_service)]
 Waits = Annotated[Line, Depends(line_service)]
-EMPTY = {"model": "", "languages": "ru, en", "count": "4", "kind": "last", "tokenizer": "", "suite": "", "limit": ""}
+EMPTY = {"model": "", "languages": "ru, en", "count": "4", "kind": "last", "tokenizer": ""} | {
+    name: str(ProbeSpec.model_fields[name].default) for name in ("suite", "limit")
+}
 # By the field of the form: what is wrong with it, whatever that was.
 WRONG = {
     "model": mark("Choose a model."),
