@@ -19,7 +19,7 @@ from tests.raised import ROOT, VALUE, sentences
 # What only programs are told: runners' own calls, webhooks and gates have no page.
 UNSEEN = {"attempts", "hooks", "gates", "demo", "commands", "storage"}
 # Sentences of the API alone, in rooms that have pages too.
-OF_THE_API = re.compile(r"enrolment token|Content-Type|needs a token of its own|protocol|under this key|key of its own")
+OF_THE_API = re.compile(r"enrolment token|Content-Type|needs a token of its own|protocol|under this key|key of its own|Name the figure with id")
 UNNAMED = {VALUE, f"{VALUE}.", f"{VALUE}{VALUE}", f"{VALUE}: {VALUE}"}
 # What is put together from pieces, and how it reads.
 COMPOSED = {
