@@ -9,6 +9,7 @@ import hashlib
 import json
 import random
 from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 
 from app.domain.catalogue import Offer, OfferedModel, OfferedSuite, Part
@@ -326,11 +327,13 @@ def trials(measured: list[RequestFact]) -> list[TrialFact]:
     return found
 
 
-def facts(**over: Any) -> list[AnyFact]:
-    """Everything that one succeeding attempt sends, in order; `over` goes to `requests`. Half precision, hence a pass for losslessness."""
+def facts(*, seen: Mapping[str, Any] | None = None, **over: Any) -> list[AnyFact]:
+    """Everything that one succeeding attempt sends, in order; `seen` goes to the pre-flight and `over` to `requests`. Half precision, hence a pass
+    for losslessness."""
     headline = requests(**over)
     measured = headline + controls(headline) + requests(**over | {"passes": 1, "purpose": "losslessness"})
-    found = preflight_fact(profiles=dict(Counter(fact.profile for fact in measured if fact.purpose == "losslessness" and fact.arm == "plain")))
+    profiles = dict(Counter(fact.profile for fact in measured if fact.purpose == "losslessness" and fact.arm == "plain"))
+    found = preflight_fact(profiles=profiles, **(seen or {}))
     return [environment_fact(), found, progress_fact(stage="warming", done=0, total=0), warmup_fact(), *measured, *trials(measured)]
 
 

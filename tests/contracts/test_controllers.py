@@ -23,6 +23,8 @@ def fits(controller: str, drafter: str) -> bool:
 
 
 PAIRS = [(controller, drafter) for controller in NAMES for drafter in DRAFTERS if fits(controller, drafter)]
+# The toy vocabulary is nothing to draft with for drafters that need layers.
+PLACES = [(*pair, toy) for pair in PAIRS for toy in (True, False) if not toy or "toy" in targets_of(pair[1])]
 
 
 @pytest.fixture(params=NAMES)
@@ -100,13 +102,10 @@ def test_acceptance_of_the_warm_up_is_forgotten(made: Controller) -> None:
     assert trials[0] == trials[1]
 
 
-@pytest.mark.parametrize(("controller", "drafter"), PAIRS)
-@pytest.mark.parametrize("toy", [True, False])
+@pytest.mark.parametrize(("controller", "drafter", "toy"), PLACES)
 @pytest.mark.parametrize("rule", ["exact", "rejection"])
 def test_greedy_output_equals_plain(controller: str, drafter: str, toy: bool, rule: str) -> None:
     """Catches a draft length that changes what is said, with rows of a batch that ask differently."""
-    if toy and "toy" not in targets_of(drafter):
-        pytest.skip("it has nothing to draft with there, and is refused")
     target_name = "toy" if toy else target_of(drafter)
     plain = by_prompt(plain_loop(tiny(target_name), StopRules(LIMIT)).run(prompts(4), 1))
     loop = loop_of(tiny(target_name), spec(drafter, controller=controller, rule=RULES[rule]), StopRules(LIMIT))

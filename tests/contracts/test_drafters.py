@@ -21,11 +21,10 @@ def drafter(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-@pytest.fixture(params=TARGETS)
-def target_name(request: pytest.FixtureRequest, drafter: str) -> str:
-    if request.param not in targets_of(drafter):
-        pytest.skip("it has nothing to draft with there, and is refused")
-    return str(request.param)
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Every drafter, on every target that it can draft on where a test asks for one; the others refuse it."""
+    if "target_name" in metafunc.fixturenames:
+        metafunc.parametrize(("drafter", "target_name"), [(name, target) for name in NAMES for target in TARGETS if target in targets_of(name)])
 
 
 @pytest.mark.parametrize(("controller", "rule"), [("constant", "exact"), ("window", "exact"), ("constant", "rejection")])
