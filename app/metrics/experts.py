@@ -1,5 +1,6 @@
 """Figures of models whose layers have experts."""
 
+from dataclasses import replace
 from typing import Literal
 
 from app.domain.estimate import Unit
@@ -24,14 +25,4 @@ def experts_metric(
         rows = counted(frames)
         return [missing(UNCOUNTED)] if not rows.empty and rows["experts_read"].isna().all() else metric.compute(frames)
 
-    return Metric(
-        id=id,
-        order=order,
-        unit=unit,
-        formula=formula,
-        compute=compute,
-        better=better,
-        needs=needs,
-        scale=scale,
-        sums=metric.sums,
-    )
+    return replace(metric, compute=compute)
