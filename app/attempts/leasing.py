@@ -32,6 +32,19 @@ class OfferMissing(Conflict):
     """This runner has not said what it offers"""
 
 
+async def free_runner(registry: Registry, connection: AsyncConnection, token: int) -> Row[Any]:
+    """The runner of this token, locked and at no work, be it a run or a probe. Raises OfferMissing, LeaseHeld."""
+    runner = await registry.lock(connection, token)
+    if runner is None:
+        raise OfferMissing("Publish an offer first: PUT /api/v1/runners/me/offer.")
+    busy = await leases.at_work(connection, runner.id)
+    if busy is not None:
+        # A runner that was killed and started again waits for its own lost lease.
+        said = f"Runner {runner.name} is at {busy}; it may lease again when that attempt ends or its lease runs out."
+        raise LeaseHeld(said, headers={"Retry-After": "5"})
+    return runner
+
+
 class Leasing:
     def __init__(
         self,
@@ -70,14 +83,7 @@ class Leasing:
     async def _try_lease(self, principal: Principal) -> Lease | None:
         assert principal.token is not None
         async with self._database.transaction() as connection:
-            runner = await self._registry.lock(connection, principal.token)
-            if runner is None:
-                raise OfferMissing("Publish an offer first: PUT /api/v1/runners/me/offer.")
-            busy = await leases.at_work(connection, runner.id)
-            if busy is not None:
-                # A runner that was killed and started again waits for its own lost lease.
-                said = f"Runner {runner.name} is at {busy}; it may lease again when that attempt ends or its lease runs out."
-                raise LeaseHeld(said, headers={"Retry-After": "5"})
+            runner = await free_runner(self._registry, connection, principal.token)
             offer = await self._registry.offer_of(connection, runner.id)
             waiting = await leases.waiting(connection, principal.view)
             stored = await self._suites.waited_for(connection, principal.view)

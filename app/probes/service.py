@@ -11,7 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from app.access import tokens
 from app.access.principal import Principal
 from app.access.seen import Seen, Who, narrowed
-from app.attempts.leasing import LeaseHeld, OfferMissing
+from app.attempts.leasing import free_runner
 from app.attempts.service import StaleAttempt
 from app.domain.probe import FEWEST_TOKENS, ProbeEnd, ProbeFound, ProbeLease, ProbeSpec
 from app.domain.prompt import SuiteError
@@ -19,7 +19,6 @@ from app.domain.status import FINAL, RunState
 from app.errors import Conflict, InvalidInput, NotFound, TooMany, Unauthenticated
 from app.probes import agreement, store
 from app.probes.schemas import ProbeFilter, ProbeLine, ProbePage
-from app.queue import leases
 from app.queue.sweeper import silent
 from app.runners_registry.fitting import probes
 from app.runners_registry.service import Registry
@@ -111,13 +110,7 @@ class Probes(Seen):
         assert principal.token is not None
         token = tokens.make("bza")
         async with self._database.transaction() as connection:
-            runner = await self._registry.lock(connection, principal.token)
-            if runner is None:
-                raise OfferMissing("Publish an offer first: PUT /api/v1/runners/me/offer.")
-            busy = await leases.at_work(connection, runner.id)
-            if busy is not None:
-                said = f"Runner {runner.name} is at {busy}; it may lease again when that attempt ends or its lease runs out."
-                raise LeaseHeld(said, headers={"Retry-After": "5"})
+            runner = await free_runner(self._registry, connection, principal.token)
             offer = await self._registry.offer_of(connection, runner.id)
             queues = [queue for queue, spec in (await store.waiting(connection, principal.view)).items() if probes(spec, offer)]
             row = await store.take(connection, runner, queues, tokens.digest(token), self.lease_seconds)
