@@ -7,6 +7,7 @@ from pydantic import Field
 from app.domain.bounds import Short
 from app.domain.counts import Counts
 from app.domain.outside.reading import Reading
+from app.domain.sentence import Sentence
 from app.domain.value import Value
 
 # Requests that one file may tell of.
@@ -63,7 +64,7 @@ class Imported(Value):
     total: Reading
     requests: Annotated[tuple[Request, ...], Field(max_length=MOST_REQUESTS)] = ()
     printed: tuple[Printed, ...] = ()
-    remarks: tuple[str, ...] = ()
+    remarks: tuple[Sentence, ...] = ()
 
 
 def summed(readings: list[Reading]) -> Reading:
