@@ -8,7 +8,7 @@ from app.domain.bounds import Short
 from app.domain.counts import Closure, Counts
 from app.domain.value import Value
 
-Engine = Literal["llama.cpp", "vllm", "sglang", "tensorrt-llm", "lmstudio", "openai"]
+Engine = Literal["llama.cpp", "vllm", "sglang", "tensorrt-llm", "lmstudio", "openai", "transformers"]
 Source = Literal["observed", "nominal", "absent"]
 
 
