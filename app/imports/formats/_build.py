@@ -1,0 +1,69 @@
+"""What every format does with the requests that it found."""
+
+from collections.abc import Sequence
+
+from app.domain.counts import Counts
+from app.domain.outside.imported import MOST_REQUESTS, Carried, Imported, Printed, Request, summed
+from app.domain.outside.reading import Absent, Engine, Reading, Source
+from app.domain.sentence import Sentence, plain
+from app.imports.formats._node import Node
+from app.imports.formats.base import NotImported, quoted
+
+
+def absent(**looked_for: str | tuple[str, ...]) -> tuple[Absent, ...]:
+    """absent(rounds="num_drafts"): the count and the names that were looked for."""
+    return tuple(Absent(count=count, looked_for=(names,) if isinstance(names, str) else names) for count, names in looked_for.items())
+
+
+def reading(engine: Engine, shape: str, counts: Counts, missing: tuple[Absent, ...] = (), *, before_stop: bool = False) -> Reading:
+    source: Source = "absent" if counts.drafted is None else "observed"
+    return Reading(engine=engine, shape=shape, counts=counts, drafted_source=source, absent=missing, counts_before_stop=before_stop)
+
+
+def together(
+    name: str,
+    tool: str,
+    requests: Sequence[Request],
+    carried: Carried,
+    *,
+    tool_version: str | None = None,
+    printed: Sequence[Printed] = (),
+    remarks: Sequence[Sentence] = (),
+) -> Imported:
+    """A file that tells of single requests. Raises NotImported where there are none or too many, where one stands twice, or where they are of several
+    engines."""
+    if not requests:
+        raise NotImported(plain("No request of this file has ended well; there is nothing to import."))
+    if len(requests) > MOST_REQUESTS:
+        raise NotImported(plain("The file holds %(given)s requests; at most %(most)s are taken.", given=len(requests), most=MOST_REQUESTS))
+    seen: set[str] = set()
+    for each in requests:
+        if each.name in seen:
+            raise NotImported(
+                plain("%(name)s stands twice; two runs were perhaps written into one file. Keep one run a file.", name=quoted(each.name))
+            )
+        seen.add(each.name)
+    if len({(each.reading.engine, each.reading.shape, each.reading.tree) for each in requests}) > 1:
+        raise NotImported(plain("The file holds answers of several engines, or of several versions of one; import them one by one."))
+    return Imported(
+        format=name,
+        tool=tool,
+        tool_version=tool_version,
+        carried=carried,
+        total=summed([each.reading for each in requests]),
+        requests=tuple(requests),
+        printed=tuple(printed),
+        remarks=tuple(remarks),
+    )
+
+
+def one_name(nodes: Sequence[Node], field: str) -> str | None:
+    """The text of a field that all entries share; None where none has it. Raises NotImported where they differ."""
+    found: str | None = None
+    for node in nodes:
+        name = node.text(field)
+        if found is None:
+            found = name
+        elif name is not None and name != found:
+            node.wrong(plain("The field %(name)s differs between entries; a file is about one of them.", name=field))
+    return found
