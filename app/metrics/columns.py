@@ -4,15 +4,16 @@ A column of numbers is float64 with NaN where its source gave none; only what ev
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from itertools import chain
-from typing import overload
+from typing import NamedTuple, overload
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from app.domain.counts import Counts
 from app.domain.facts import RequestFact
 
 Array = NDArray[np.float64]
@@ -80,15 +81,37 @@ def starts_of(lengths: Sequence[int] | Whole) -> Whole:
     return np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]).astype(np.int64)
 
 
+class Answer(NamedTuple):
+    """What a report says of a single request, and judges it by; the fields are those of its fact."""
+
+    prompt: str
+    profile: str
+    parallel: str | None
+    drafted: int
+    verified: int
+    rounds: int
+    emitted: int
+    answer_language: str | None
+    answer_kind: str
+    answer_letters: int
+    repeated_share: float | None
+    degenerate: bool | None
+
+
 @dataclass(frozen=True)
 class Table:
-    """All requests of a run. `fact` gives one of them as a fact, by its row."""
+    """All requests of a run. `fact` gives one of them as a fact, by its row; `answers` several in brief."""
 
     texts: Mapping[str, Texts]
     wholes: Mapping[str, Whole]
     numbers: Mapping[str, Array]
     lists: Mapping[str, Lists]
     fact: Callable[[int], RequestFact]
+    answers: Callable[[Whole], list[Answer]]
+
+
+def brief(fact: RequestFact) -> Answer:
+    return Answer(*(getattr(fact, name) for name in Answer._fields))
 
 
 class Requests(Sequence[RequestFact]):
@@ -112,6 +135,7 @@ class Requests(Sequence[RequestFact]):
                 numbers={name: np.array([getattr(fact, name) for fact in own], dtype=np.float64) for name in NUMBERS},
                 lists={name: Lists.of([getattr(fact, name) for fact in own]) for name in LISTS},
                 fact=own.__getitem__,
+                answers=lambda rows: [brief(own[row]) for row in rows],
             )
         )
 
@@ -127,6 +151,14 @@ class Requests(Sequence[RequestFact]):
 
     def __iter__(self) -> Iterator[RequestFact]:
         return map(self._table.fact, self.rows.tolist())
+
+    def answers(self) -> list[Answer]:
+        return self._table.answers(self.rows)
+
+    def counts(self) -> list[Counts]:
+        """Those of each request."""
+        told = [self.number(field.name) for field in fields(Counts) if field.name in NUMBERS]
+        return [Counts(1, *each) for each in zip(*(numbers.astype(np.int64).tolist() for numbers in told), strict=True)]
 
     def where(self, mask: Mask) -> "Requests":
         return Requests(self._table, self.rows[mask])

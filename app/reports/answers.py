@@ -7,7 +7,7 @@ import numpy as np
 
 from app.domain.bounds import Arm, Purpose
 from app.domain.facts import RequestFact
-from app.metrics.columns import Requests
+from app.metrics.columns import Answer, Requests
 from app.metrics.terms import DONE
 
 FEWEST_LETTERS = 40
@@ -28,12 +28,12 @@ def judged(requests: Sequence[RequestFact], arm: Arm, *, sampled: bool) -> Reque
     return own.where(own.whole("trial") == trials[sizes.argmax()])
 
 
-def measured_language(fact: RequestFact) -> str | None:
+def measured_language(answer: Answer) -> str | None:
     """The language of an answer; None when it is undetermined: too few letters, or none recognised."""
-    return fact.answer_language if fact.answer_language not in (None, "und") and fact.answer_letters >= FEWEST_LETTERS else None
+    return answer.answer_language if answer.answer_language not in (None, "und") and answer.answer_letters >= FEWEST_LETTERS else None
 
 
-def shares_by_language(requests: Sequence[RequestFact]) -> dict[str, float]:
+def shares_by_language(answers: Sequence[Answer]) -> dict[str, float]:
     """Measured tag → share of requests; `und` holds what is undetermined."""
-    tags = Counter(measured_language(fact) or "und" for fact in requests)
-    return {tag: n / len(requests) for tag, n in sorted(tags.items())}
+    tags = Counter(measured_language(answer) or "und" for answer in answers)
+    return {tag: n / len(answers) for tag, n in sorted(tags.items())}

@@ -130,7 +130,7 @@ def _passport(record: RunRecord) -> Passport | None:
     if record.preflight is None or record.environment is None:
         return None
     answers = judged(record.requests, "speculative", sampled=record.spec.sampling.temperature > 0) or _plain_answers(record)
-    return issue(record.spec, record.preflight, record.environment, shares_by_language(answers), hardware_digest(record.environment))
+    return issue(record.spec, record.preflight, record.environment, shares_by_language(answers.answers()), hardware_digest(record.environment))
 
 
 def _plain_answers(record: RunRecord) -> Requests:
@@ -153,14 +153,14 @@ def _gates(record: RunRecord, found: Sequence[Losslessness], profile: str | None
     requests = every if profile is None else every.where(every.told("profile", profile))
     speculative = judged(requests, "speculative", sampled=sampled or (record.preflight is not None and record.preflight.timed_controller))
     plain_answers = judged(requests, "plain", sampled=sampled)
-    counts = [fact.counts() for fact in speculative or plain_answers]
+    counts = (speculative or plain_answers).counts()
     exact = next((each for each in found if each.dtype == "float32"), None)
     return (
         gates.identity(counts),
         gates.closure(counts),
         requests_failed(requests, ended=record.state in FINAL),
-        gates.degenerate(plain_answers or speculative),
-        gates.answer_language(speculative or plain_answers, record.spec.language),
+        gates.degenerate((plain_answers or speculative).answers()),
+        gates.answer_language((speculative or plain_answers).answers(), record.spec.language),
         gates.lossy(
             exact,
             declared_lossless=record.preflight is None or record.preflight.lossless,

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from statistics import fmean
 
 from app.domain.counts import Closure, Counts
-from app.domain.facts import RequestFact
 from app.domain.language import base_of
 from app.domain.sentence import Quantity, Sentence, plain
+from app.metrics.columns import Answer
 from app.reports.answers import FEWEST_LETTERS, measured_language
 from app.reports.report import Gate, Losslessness
 
@@ -25,15 +25,15 @@ def _share(value: float) -> Quantity:
     return Quantity(kind="share", value=value)
 
 
-def degenerate(plain_answers: Sequence[RequestFact]) -> Gate:
+def degenerate(plain_answers: Sequence[Answer]) -> Gate:
     """Answers of the plain arm that repeat themselves, as the runner judged their text. One that was not judged neither passes nor refuses; where
     that is most of them, the check was not made, and that refuses."""
-    known = [fact for fact in plain_answers if fact.degenerate is not None]
+    known = [answer for answer in plain_answers if answer.degenerate is not None]
     asked = len(plain_answers)
     if len(known) < FEWEST_JUDGED * asked:
         said = _unjudged(len(known), asked)
         return Gate(name="degenerate", refused=True, failing=asked - len(known), n=asked, limit=1 - FEWEST_JUDGED, sentence=said)
-    looping = [fact for fact in known if fact.degenerate]
+    looping = [answer for answer in known if answer.degenerate]
     failing, n = len(looping), len(known)
     refused = n > 0 and failing > TOLERATED * n
     return Gate(name="degenerate", refused=refused, failing=failing, n=n, limit=TOLERATED, sentence=_looping(looping, n, refused), asked=asked)
@@ -50,7 +50,7 @@ def _unjudged(known: int, n: int) -> Sentence:
     )
 
 
-def _looping(looping: Sequence[RequestFact], n: int, refused: bool) -> Sentence:
+def _looping(looping: Sequence[Answer], n: int, refused: bool) -> Sentence:
     failing = len(looping)
     if n == 0:
         return plain("There is no answer to judge for repeating itself.")
@@ -60,7 +60,7 @@ def _looping(looping: Sequence[RequestFact], n: int, refused: bool) -> Sentence:
         return plain(
             "%(failing)s of %(n)s answers repeat themselves; all stay in, since up to %(limit)s may.", failing=failing, n=n, limit=_share(TOLERATED)
         )
-    shares = [fact.repeated_share for fact in looping if fact.repeated_share is not None]
+    shares = [answer.repeated_share for answer in looping if answer.repeated_share is not None]
     if not shares:
         return plain(
             "Refused: %(failing)s of %(n)s answers repeat themselves. Loops are easy to guess, so acceptance would flatter.", failing=failing, n=n
@@ -74,12 +74,12 @@ def _looping(looping: Sequence[RequestFact], n: int, refused: bool) -> Sentence:
     )
 
 
-def answer_language(answers: Sequence[RequestFact], language: str) -> Gate:
+def answer_language(answers: Sequence[Answer], language: str) -> Gate:
     """Answers in another language than the prompts'. Undetermined ones, and those of profiles that ask for code or another language, are left out.
 
     Where most answers could not be determined the passport lacks the language of the answers, and a figure without a language is refused.
     """
-    spoken = [measured_language(fact) for fact in answers if fact.answer_kind == "prompt"]
+    spoken = [measured_language(answer) for answer in answers if answer.answer_kind == "prompt"]
     known = [tag for tag in spoken if tag is not None]
     if len(known) < FEWEST_JUDGED * len(spoken):
         n, said = len(spoken), _unknown(len(known), len(spoken), language)

@@ -3,8 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from app.domain.facts import RequestFact
-from app.metrics.columns import Requests
+from app.metrics.columns import Answer, Requests
 from app.metrics.frame import Frames
 from app.metrics.select import counted
 from app.metrics.speed import by_prompt, decode_pairs, end_to_end_pairs
@@ -20,10 +19,10 @@ def prompt_rows(record: RunRecord, frames: Frames, headline: str, *, refused: bo
     if refused:
         return []
     speculative = counted_requests(record, frames)
-    plain = _by_prompt(judged(record.requests, "plain", sampled=frames.sampled))
+    plain = _by_prompt(judged(record.requests, "plain", sampled=frames.sampled).answers())
     ratios = _ratios(frames, headline)
-    by_name = _by_prompt(speculative) or plain
-    return [_row(name, facts, plain.get(name, facts), ratios.get(name)) for name, facts in sorted(by_name.items())]
+    by_name = _by_prompt(speculative.answers()) or plain
+    return [_row(name, answers, plain.get(name, answers), ratios.get(name)) for name, answers in sorted(by_name.items())]
 
 
 def counted_requests(record: RunRecord, frames: Frames) -> Requests:
@@ -31,10 +30,10 @@ def counted_requests(record: RunRecord, frames: Frames) -> Requests:
     return Requests.of(record.requests).at(counted(frames).index.to_numpy())
 
 
-def _by_prompt(facts: Sequence[RequestFact]) -> dict[str, list[RequestFact]]:
-    found: dict[str, list[RequestFact]] = {}
-    for fact in facts:
-        found.setdefault(fact.prompt, []).append(fact)
+def _by_prompt(answers: Sequence[Answer]) -> dict[str, list[Answer]]:
+    found: dict[str, list[Answer]] = {}
+    for answer in answers:
+        found.setdefault(answer.prompt, []).append(answer)
     return found
 
 
@@ -45,19 +44,19 @@ def _ratios(frames: Frames, headline: str) -> dict[str, float]:
     return {str(prompt): float(value) for prompt, value in by_prompt(tables[headline](frames)).items()}
 
 
-def _row(prompt: str, facts: Sequence[RequestFact], plain: Sequence[RequestFact], speedup: float | None) -> PromptRow:
+def _row(prompt: str, answers: Sequence[Answer], plain: Sequence[Answer], speedup: float | None) -> PromptRow:
     """Of several draws one loop is enough to say so, and the language is that of most."""
-    first, judged_loops = facts[0], [fact.degenerate for fact in plain if fact.degenerate is not None]
-    languages = Counter(measured_language(fact) for fact in facts)
+    first, judged_loops = answers[0], [answer.degenerate for answer in plain if answer.degenerate is not None]
+    languages = Counter(measured_language(answer) for answer in answers)
     return PromptRow(
         prompt=prompt,
         profile=first.profile,
         parallel=first.parallel,
         speedup=speedup,
-        drafted=sum(fact.drafted for fact in facts),
-        verified=sum(fact.verified for fact in facts),
-        rounds=sum(fact.rounds for fact in facts),
-        emitted=sum(fact.emitted for fact in facts),
+        drafted=sum(answer.drafted for answer in answers),
+        verified=sum(answer.verified for answer in answers),
+        rounds=sum(answer.rounds for answer in answers),
+        emitted=sum(answer.emitted for answer in answers),
         degenerate=any(judged_loops) if judged_loops else None,
         answer_language=languages.most_common(1)[0][0],
     )

@@ -30,7 +30,7 @@ from app.storage.tables import attempts, environments, runs
 from app.storage.view import View
 
 
-async def record(connection: AsyncConnection, view: View, run: int, *, whole: bool = False) -> RunRecord | None:
+async def record(connection: AsyncConnection, beside: AsyncConnection, view: View, run: int, *, whole: bool = False) -> RunRecord | None:
     """What was asked and seen; of the latest attempt alone, which is the finishing one once the run has ended. A `whole` record holds the answers,
     and every fact is checked anew; else it holds what a report is made of."""
     asked = (
@@ -44,7 +44,7 @@ async def record(connection: AsyncConnection, view: View, run: int, *, whole: bo
     if attempt is None:
         return RunRecord(run=run, state=RunState(asked.state), spec=RunSpec.model_validate(asked.spec))
     kin = await _kin(connection, run)
-    made = await (_whole(connection, attempt.id) if whole else request_rows.read(connection, attempt.id))
+    made = await (_whole(connection, attempt.id) if whole else request_rows.read(connection, beside, attempt.id))
     passes = (await connection.execute(select(trials).where(trials.c.attempt_id == attempt.id).order_by(trials.c.id))).all()
     noticed = select(observations.c.kind, observations.c.fact).where(observations.c.attempt_id == attempt.id).order_by(observations.c.id)
     others = (await connection.execute(noticed)).all()

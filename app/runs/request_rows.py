@@ -15,7 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.domain.bounds import Purpose
 from app.domain.facts import RequestFact
-from app.metrics.columns import LISTS, NUMBERS, TEXTS, Array, Lists, Requests, Table, Texts, Whole, starts_of
+from app.metrics.columns import LISTS, NUMBERS, TEXTS, Answer, Array, Lists, Requests, Table, Texts, Whole, starts_of
 from app.reports.losslessness import pairs_of, same_output
 from app.storage.binary import ABSENT, DOUBLES, SMALLINTS, Packed, Wire, arrays, hashing, in_thread, joined, number, text, unpack, whole
 from app.storage.fact_tables import requests
@@ -45,22 +45,22 @@ class Gone(LookupError):
     """Facts of this run were deleted while its report was made of them"""
 
 
-async def read(connection: AsyncConnection, attempt: int) -> Requests:
-    """All requests of an attempt, in the order in which they came."""
-    async with hashing(connection):
-        found = await in_thread(connection, partial(_read, attempt=attempt))
+async def read(connection: AsyncConnection, beside: AsyncConnection, attempt: int) -> Requests:
+    """All requests of an attempt, in the order in which they came. Of two connections each reads its part at the same time."""
+    async with hashing(connection), hashing(beside):
+        found = await in_thread((connection, beside), partial(_read, attempt=attempt))
     return await _with_ids(connection, found)
 
 
-def _read(wire: Wire, attempt: int) -> "_Read":
+def _read(wire: Wire, beside: Wire, *, attempt: int) -> "_Read":
     """While the database answers, what it told before is unpacked. Requests that come in meanwhile are left out."""
     own = requests.c.attempt_id == attempt
-    with ThreadPoolExecutor(max_workers=1) as line:
+    with ThreadPoolExecutor(max_workers=1) as line, ThreadPoolExecutor(max_workers=1) as other:
         rows = unpack(OWN, line.submit(wire.ask, OWN, own).result())
         ids = np.sort(rows["id"])
         parts = [own & part for part in _parts(ids, int(rows["steps"].max(initial=0)))]
+        common = [(packed, other.submit(beside.ask, packed)) for packed in map(_common, parts)]
         ends = [line.submit(wire.ask, ENDS, part) for part in parts]
-        common = [(packed, line.submit(wire.ask, packed)) for packed in map(_common, parts)]
         step_end = _ends([unpack(ENDS, each.result()) for each in ends], ids)
         found = _Read(ids, [unpack(packed, each.result()) for packed, each in common])
     order = np.argsort(rows["id"], kind="stable")
@@ -130,7 +130,7 @@ class _Read:
             name: np.concatenate([np.empty(0), *(part[name] for part in common)])[rows] for name in (*NUMBERS, *JUDGED) if name in COMMON
         }
         self.lists = {name: _lists(common, name).take(rows) for name in LISTS if name in COMMON}
-        self.table = Table(self.texts, self.wholes, self.numbers, self.lists, fact=cache(self._fact))
+        self.table = Table(self.texts, self.wholes, self.numbers, self.lists, fact=cache(self._fact), answers=self._answers)
 
     def _fact(self, row: int) -> RequestFact:
         values: dict[str, Any] = {name: texts.names[texts.codes[row]] for name, texts in self.texts.items()}
@@ -138,6 +138,15 @@ class _Read:
         values |= {name: _number(name, numbers[row].item()) for name, numbers in self.numbers.items()}
         values |= {name: self._list(name, row) for name in LISTS}
         return RequestFact.model_construct(**values, output_ids=self.output_ids.get(row))
+
+    def _answers(self, rows: Whole) -> list[Answer]:
+        return list(map(Answer, *(self._taken(name, rows) for name in Answer._fields)))
+
+    def _taken(self, name: str, rows: Whole) -> list[Any]:
+        if name in self.texts:
+            texts = self.texts[name]
+            return list(texts.names[texts.codes[rows]])
+        return [_number(name, value) for value in self.numbers[name][rows].tolist()]
 
     def _list(self, name: str, row: int) -> tuple[float, ...] | None:
         lists = self.lists[name]

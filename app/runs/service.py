@@ -177,9 +177,9 @@ class Runs(Seen):
     async def record(self, run: int, *, whole: bool = False) -> RunRecord:
         """A `whole` one holds the answers too. Raises NoSuchRun, FactsGone."""
         try:
-            async with self._about(run) as connection:
+            async with self._about(run) as connection, self._database.beside() as beside:
                 await self._require_facts(connection, run)
-                found = await records.record(connection, self.view, run, whole=whole)
+                found = await records.record(connection, beside, self.view, run, whole=whole)
                 if found is None:
                     raise await self._missing(connection, run)
         except Gone:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -74,15 +74,17 @@ async def hashing(connection: AsyncConnection) -> AsyncIterator[None]:
         await connection.execute(sql(f"SET LOCAL {name} TO DEFAULT"))
 
 
-async def in_thread(connection: AsyncConnection, work: Callable[[Wire], T]) -> T:
-    """What `work` makes of the connection in a thread, which nothing cuts short: until it ends the connection is its own.
+async def in_thread(connections: Sequence[AsyncConnection], work: Callable[..., T]) -> T:
+    """What `work` makes of these connections, a Wire each, in a thread, which nothing cuts short: until it ends they are its own.
 
     Raises DatabaseUnavailable.
     """
-    driver: Any = (await connection.get_raw_connection()).driver_connection
-    wire = Wire(driver.pgconn, connection.dialect)
-    async with driver.lock:
-        working = asyncio.create_task(asyncio.to_thread(work, wire))
+    drivers: list[Any] = [(await each.get_raw_connection()).driver_connection for each in connections]
+    wires = [Wire(driver.pgconn, each.dialect) for driver, each in zip(drivers, connections, strict=True)]
+    async with AsyncExitStack() as locks:
+        for driver in drivers:
+            await locks.enter_async_context(driver.lock)
+        working = asyncio.create_task(asyncio.to_thread(work, *wires))
         try:
             return await asyncio.shield(working)
         except (psycopg.OperationalError, psycopg.InterfaceError) as error:

@@ -15,6 +15,8 @@ from app.errors import DatabaseUnavailable, InvalidInput
 
 logger = logging.getLogger(__name__)
 DRIVER = "postgresql+psycopg"
+# Connections for those that hold one already.
+BESIDE = 2
 
 
 class BadAddress(ValueError):
@@ -60,9 +62,13 @@ class Database:
 
     def __init__(self, url: URL, *, pool_size: int = 10) -> None:
         self.url = url
-        self.engine: AsyncEngine = create_async_engine(
-            url,
-            pool_size=pool_size,
+        self.engine = self._pool(pool_size)
+        self._beside = self._pool(BESIDE)
+
+    def _pool(self, size: int) -> AsyncEngine:
+        return create_async_engine(
+            self.url,
+            pool_size=size,
             max_overflow=0,
             pool_timeout=30,
             pool_pre_ping=True,
@@ -100,9 +106,17 @@ class Database:
                 raise DatabaseUnavailable() from error
             raise
 
+    @asynccontextmanager
+    async def beside(self) -> AsyncIterator[AsyncConnection]:
+        """A second connection, to read through while the first one works. Of a pool of its own: who waits for it holds none that others need. Its
+        errors are for the transaction around it."""
+        async with self._beside.begin() as connection:
+            yield connection
+
     async def ping(self) -> None:
         async with self.transaction() as connection:
             await connection.execute(text("SELECT 1"))
 
     async def close(self) -> None:
         await self.engine.dispose()
+        await self._beside.dispose()

@@ -23,7 +23,7 @@ def several(*written: str) -> Any:
 async def told(database: Database, packed: Packed) -> Any:
     asked = {"it": packed}
     async with database.transaction() as connection:
-        return (await in_thread(connection, lambda wire: unpack(asked, wire.ask(asked))))["it"]
+        return (await in_thread((connection,), lambda wire: unpack(asked, wire.ask(asked))))["it"]
 
 
 async def test_values_come_one_under_the_other(database: Database) -> None:
@@ -80,7 +80,7 @@ async def test_who_stops_waiting_leaves_the_connection_whole(database: Database)
 
     async def asking(work: Callable[[Wire], None]) -> None:
         async with database.transaction() as connection:
-            await in_thread(connection, work)
+            await in_thread((connection,), work)
 
     task = asyncio.create_task(asking(asks))
     await asyncio.sleep(0.1)
