@@ -1,7 +1,7 @@
 """The eight counts of a request, their identities, and whether they close (definitions § 1)."""
 
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from typing import Literal
 
 ClosureKind = Literal["closes", "overshoot", "undrafted_implied", "open", "unknown"]
@@ -33,7 +33,7 @@ class Closure:
 class Counts:
     """Totals over `requests` requests. None is a count that its source did not give; it is never 0.
 
-    `kept_at[i]` counts the rounds that kept more than i drafts, where a source gives drafts by position.
+    `kept_at[i]` counts the rounds that kept more than i drafts, and `drafted_at[i]` those that drafted more, where a source gives them by position.
     """
 
     requests: int
@@ -48,6 +48,7 @@ class Counts:
     longest_draft: int | None = None
     histogram: tuple[int, ...] | None = None
     kept_at: tuple[int, ...] | None = None
+    drafted_at: tuple[int, ...] | None = None
 
     def broken(self) -> list[str]:
         """The identities that these counts break, each named; empty when none is."""
@@ -58,7 +59,7 @@ class Counts:
             kept = sum(j * n for j, n in enumerate(self.histogram))
             if self.verified is not None and kept != self.verified:
                 found.append(f"the histogram keeps {kept} drafts, V is {self.verified}")
-        return found + self._broken_by_position()
+        return found + self._broken_by_position() + self._broken_by_depth()
 
     def _broken_by_position(self) -> list[str]:
         if self.kept_at is None:
@@ -72,6 +73,20 @@ class Counts:
             found.append(f"the positions keep {sum(self.kept_at)} drafts, V is {self.verified}; several engine ranks were perhaps not added up")
         return found
 
+    def _broken_by_depth(self) -> list[str]:
+        if self.drafted_at is None:
+            return []
+        found = []
+        if any(after > before for before, after in pairwise(self.drafted_at)):
+            found.append("more rounds draft a later token than an earlier one")
+        if self.rounds is not None and self.drafted_at and self.drafted_at[0] != self.rounds:
+            found.append(f"{self.drafted_at[0]} rounds draft a first token, R is {self.rounds}")
+        if self.drafted is not None and sum(self.drafted_at) != self.drafted:
+            found.append(f"the positions draft {sum(self.drafted_at)} tokens, D is {self.drafted}")
+        if any(kept > drafted for kept, drafted in zip_longest(self.kept_at or (), self.drafted_at, fillvalue=0)):
+            found.append("more rounds keep a draft than make one at the same position")
+        return found
+
     def _rules(self) -> list[tuple[bool, str]]:
         def least(low: int | None, high: int | None, text: str) -> tuple[bool, str]:
             return low is None or high is None or low <= high, text
@@ -82,8 +97,9 @@ class Counts:
                 self.verified, self.drafted, f"V ≤ D is broken: {self.verified} kept of {self.drafted} drafted; the bonus token was probably counted"
             ),
             least(self.accepted, self.verified, f"A ≤ V is broken: {self.accepted} delivered of {self.verified} kept"),
+            least(self.accepted, self.emitted, f"A ≤ E is broken: {self.accepted} drafts delivered of {self.emitted} tokens"),
             least(self.drafted, longest, f"D ≤ R·k is broken: {self.drafted} drafted in {self.rounds} rounds of at most {self.longest_draft}"),
-            (min((c for c in self._all() if c is not None), default=0) >= 0, "a count is below 0"),
+            (min((c for c in (*self._all(), *(self.histogram or ()), *(self.kept_at or ())) if c is not None), default=0) >= 0, "a count is below 0"),
         ]
 
     def _all(self) -> tuple[int | None, ...]:

@@ -82,6 +82,7 @@ def summed(readings: list[Reading]) -> Reading:
         longest_draft=None if None in longest else max(each for each in longest if each is not None),
         histogram=_columns([each.counts.histogram for each in readings]),
         kept_at=_columns([each.counts.kept_at for each in readings]),
+        drafted_at=_columns([each.counts.drafted_at for each in readings]),
     )
     sources = {each.drafted_source for each in readings}
     return first.model_copy(
@@ -90,6 +91,7 @@ def summed(readings: list[Reading]) -> Reading:
             "drafted_source": sources.pop() if len(sources) == 1 else "absent" if "absent" in sources else "nominal",
             "absent": tuple(dict.fromkeys(absent for each in readings for absent in each.absent)),
             "forced": next((each.forced for each in readings if each.forced), None),
+            "ignored": _sum([each.ignored for each in readings]),
             "counts_before_stop": any(each.counts_before_stop for each in readings),
         }
     )

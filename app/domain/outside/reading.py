@@ -22,7 +22,8 @@ class Absent(Value):
 class Reading(Value):
     """Counts of one request, or of `counts.requests` of them together, as `engine` told them in the key names of `shape` (a version or a generation
     of them). A count that is None is among `absent`, or follows from none of the engine's words. `counts_before_stop` says that the engine is known
-    to count drafts before its stop check; `tree`, that drafted tokens are nodes; `forced`, that acceptance was made up, and by which word."""
+    to count drafts before its stop check; `tree`, that drafted tokens are nodes; `forced`, that acceptance was made up, and by which word; `ignored`
+    counts those of the drafted tokens that the engine says its verifier never saw."""
 
     engine: Engine
     shape: Short
@@ -32,6 +33,7 @@ class Reading(Value):
     counts_before_stop: bool = False
     tree: bool = False
     forced: Short | None = None
+    ignored: Annotated[int, Field(ge=0)] | None = None
 
     @property
     def closure(self) -> Closure:
