@@ -1,0 +1,55 @@
+"""Runs one command and takes it along when the process that asked for it is gone, however that ended.
+
+`python guard.py COMMAND…` with a pipe as standard input, as leader of a session of its own. Nothing of ours is imported: it starts in no time and
+waits without work, beside what is being measured.
+"""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+GRACE_SECONDS = 5.0
+
+
+_alone = threading.Event()
+
+
+def _follow() -> None:
+    """Standard input ends with the parent; then the whole group does."""
+    while os.read(0, 4096):
+        pass
+    _alone.set()
+    os.killpg(0, signal.SIGTERM)
+    time.sleep(GRACE_SECONDS)
+    os.killpg(0, signal.SIGKILL)
+
+
+def _ignore(*_: object) -> None:
+    """A handler of ours, since an ignored signal would be ignored by the command too."""
+
+
+def main() -> None:
+    signal.signal(signal.SIGTERM, _ignore)
+    signal.signal(signal.SIGINT, _ignore)
+    try:
+        command = subprocess.Popen(sys.argv[1:], stdin=subprocess.DEVNULL)
+    except OSError as error:
+        sys.exit(f"{sys.argv[1]} could not be started: {error.strerror}")
+    threading.Thread(target=_follow, daemon=True).start()
+    status = command.wait()
+    if _alone.is_set():
+        # Nobody is left to see a status, or to end the workers of a command that has ended.
+        os.killpg(0, signal.SIGKILL)
+    if status < 0:
+        with contextlib.suppress(OSError, ValueError):
+            signal.signal(-status, signal.SIG_DFL)
+        os.kill(os.getpid(), -status)
+    os._exit(status)
+
+
+if __name__ == "__main__":
+    main()

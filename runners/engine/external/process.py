@@ -1,0 +1,151 @@
+"""A served engine as a process: started, awaited, watched, stopped with its whole group."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import httpx
+
+from runners.child import environment
+from runners.engine.external import guard
+from runners.engine.external.faults import EngineFault
+from runners.engine.external.ports import LOOPBACK, check_free, listens_alone
+from runners.engine.external.words import end_of, without_folders
+
+GRACE_SECONDS = 10.0
+READY_SECONDS = 120.0
+POLL_SECONDS = 0.05
+
+
+@dataclass(frozen=True)
+class Command:
+    """What is run, and what its environment holds beside that of every measurement."""
+
+    arguments: tuple[str, ...]
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def told(self) -> tuple[str, ...]:
+        """The command as a passport names it: of paths the last part."""
+        named = tuple(f"{name}={value}" for name, value in sorted(self.environment.items()))
+        return tuple(without_folders(word) for word in (*named, *self.arguments))
+
+
+def surroundings(command: Command) -> dict[str, str]:
+    """No token, no proxy, no database; threads that wait do so passively, since one that spins would take the core of another."""
+    kept = environment(online=False)
+    kept.pop("VIRTUAL_ENV", None)
+    return {**kept, **command.environment}
+
+
+class Process:
+    """`command` under a guard, in a session of its own, with its log in the file `log`, which is kept. It is expected to listen on `port` of loopback
+    and ends when this process does. Raises EngineFault when the port is taken."""
+
+    def __init__(self, called: str, command: Command, port: int, log: Path) -> None:
+        check_free(port)
+        log.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self.called, self.command, self.port, self.log = called, command, port, log
+        self._begun = log.stat().st_size if log.exists() else 0
+        with log.open("ab") as written:
+            self._process = subprocess.Popen(
+                [sys.executable, "-I", str(Path(guard.__file__)), *command.arguments],
+                stdin=subprocess.PIPE,
+                stdout=written,
+                stderr=written,
+                env=surroundings(command),
+                start_new_session=True,
+                close_fds=True,
+            )
+
+    @property
+    def pid(self) -> int:
+        """Of the guard, which leads the engine's group."""
+        return self._process.pid
+
+    @property
+    def exit(self) -> int | None:
+        """The exit status, negative for a signal; None while it runs."""
+        return self._process.poll()
+
+    @property
+    def url(self) -> str:
+        return f"http://{LOOPBACK}:{self.port}"
+
+    def await_ready(self, path: str, seconds: float = READY_SECONDS) -> None:
+        """Returns when `path` is answered with 200 by this process and no other. Raises EngineFault when it has exited, when `seconds` are over, or
+        when somebody else answers."""
+        deadline, said = time.monotonic() + seconds, "it never answered"
+        with httpx.Client(base_url=self.url, timeout=5.0, trust_env=False) as client:
+            while time.monotonic() < deadline:
+                self.check_alive()
+                try:
+                    status = client.get(path).status_code
+                except httpx.HTTPError:
+                    time.sleep(POLL_SECONDS)
+                    continue
+                if status == httpx.codes.OK:
+                    return self._check_own()
+                said = f"its last answer was {status}"
+                time.sleep(POLL_SECONDS)
+        raise EngineFault("engine_not_ready", self._with_words(f"{self.called} was not ready within {seconds:g} seconds; {said}"))
+
+    def _check_own(self) -> None:
+        self.check_alive()
+        if not listens_alone(self.port, self.pid):
+            raise EngineFault(
+                "port_taken", f"another program than {self.called} listens on port {self.port} of this machine; end it, or choose another port"
+            )
+
+    def check_alive(self) -> None:
+        """Raises EngineFault with its last words when it is gone."""
+        if (ended := self.ended()) is not None:
+            raise EngineFault("engine_exited", ended)
+
+    def ended(self, patience: float = 0.0) -> str | None:
+        """How it ended and its last words, as a sentence; None while it runs. A process whose connections have just broken may take `patience`
+        seconds to be seen as gone."""
+        deadline = time.monotonic() + patience
+        while self.exit is None and time.monotonic() < deadline:
+            time.sleep(POLL_SECONDS)
+        if self.exit is None:
+            return None
+        how = f"exited with status {self.exit}" if self.exit >= 0 else f"was ended by {_signal(-self.exit)}"
+        return self._with_words(f"{self.called} {how}")
+
+    def _with_words(self, sentence: str) -> str:
+        words = self.last_words()
+        return f"{sentence}; its last words:\n{words}" if words else f"{sentence} and said nothing"
+
+    def last_words(self) -> str:
+        return end_of(self.log, self._begun)
+
+    def stop(self, grace: float = GRACE_SECONDS) -> None:
+        """SIGTERM to the group, then SIGKILL to what is left of it after `grace` seconds."""
+        self._signal(signal.SIGTERM)
+        deadline = time.monotonic() + grace
+        while self.exit is None and time.monotonic() < deadline:
+            time.sleep(POLL_SECONDS)
+        # Workers may outlive the one that started them.
+        self._signal(signal.SIGKILL)
+        self._process.wait()
+        assert self._process.stdin is not None
+        with contextlib.suppress(BrokenPipeError):
+            self._process.stdin.close()
+
+    def _signal(self, number: signal.Signals) -> None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.pid, number)
+
+
+def _signal(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"

@@ -1,0 +1,25 @@
+"""What an engine wrote, as it may be told to the service: its end, without folders of this machine."""
+
+import re
+from pathlib import Path
+
+# A path of two parts or more; what stands behind a colon or a slash is an address, and no path.
+_PATH = re.compile(r"(?<![\w.:/-])~?(?:/[^\s/:;,'\"()\[\]]+)+/([^\s/:;,'\"()\[\]]*)")
+LINES, LENGTH, READ = 8, 1500, 64 * 1024
+
+
+def without_folders(text: str) -> str:
+    """Every path cut down to its last part."""
+    return _PATH.sub(lambda found: found[1] or "…", text)
+
+
+def end_of(log: Path, since: int = 0) -> str:
+    """The last lines of a log behind its byte `since`, without progress bars and folders; however long it is, only its end is read."""
+    try:
+        with log.open("rb") as file:
+            file.seek(max(since, log.stat().st_size - READ))
+            text = file.read(READ).decode(errors="replace")
+    except OSError:
+        return ""
+    lines = [line.rsplit("\r", 1)[-1].strip() for line in text.splitlines()]
+    return without_folders("\n".join([line for line in lines if line][-LINES:]))[-LENGTH:]
