@@ -31,6 +31,8 @@ from app.gates.service import Gates
 from app.hooks.courier import Courier
 from app.hooks.routes import router as hooks_router
 from app.hooks.service import Hooks
+from app.imports.routes import router as imports_router
+from app.imports.service import Imports
 from app.landscape.routes import router as landscape_router
 from app.landscape.service import Board
 from app.languages.routes import router as languages_router
@@ -96,6 +98,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         campaigns_router,
         comparisons_router,
         suites_router,
+        imports_router,
         runners_router,
         attempts_router,
         probes_router,
@@ -191,6 +194,7 @@ def _furnish(app: FastAPI, settings: Settings, database: Database, notifications
     app.state.probes = Probes(
         database, registry, queued_per_token=settings.queued_per_token, lease_seconds=settings.lease_seconds, beat_seconds=settings.beat_seconds
     )
+    app.state.imports = Imports(database, uploads_per_token=settings.uploads_per_token)
     app.state.relatives = Relatives(database)
     app.state.comparisons = Comparisons(runs)
     app.state.gates = Gates(runs, app.state.comparisons)

@@ -11,8 +11,9 @@ from app.errors import AppError, TooLarge, render
 KIB = 1024
 BODY = 512 * KIB
 FACTS = 16 * KIB * KIB
-# A whole suite, and what a form puts around it.
+# A whole suite or file of another tool, and what a form puts around it.
 SUITE = 8 * KIB * KIB + 64 * KIB
+IMPORT = 64 * KIB * KIB + 64 * KIB
 
 HEADERS = (
     (b"x-content-type-options", b"nosniff"),
@@ -61,6 +62,8 @@ def limit_of(path: str) -> int:
     """Bytes that a body may take."""
     if path.endswith("/facts"):
         return FACTS
+    if path in {"/api/v1/imports", "/imports"}:
+        return IMPORT
     return SUITE if path in {"/api/v1/suites", "/suites"} else BODY
 
 

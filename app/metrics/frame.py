@@ -4,13 +4,14 @@ Counts are float64 so that a count which its source did not give is NaN, never 0
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from app.domain.counts import Counts
+from app.domain.estimate import Counted
 from app.domain.facts import RequestFact, TrialFact
 from app.domain.observations import CostFact
 from app.domain.spec import Load
@@ -54,7 +55,8 @@ class Frames:
     equal ones); `deliveries`: a row a delivery after a request's first; `trials`: a row a trial; `windows`: a row a trial under load
     (app.metrics.window); `costs`: a row an occurrence of a stage in profiled trials. `sampled`: repeats differ, so all of them count.
     `timed_controller`: so do they, but only where nothing disturbed the times that draft lengths hang on. `load` is what the run was measured under;
-    its `regime` decides which figures there are and what a pair is."""
+    its `regime` decides which figures there are and what a pair is. `trees`: drafts branched, where no round is there to tell; `clusters` is what a
+    row stands for, which is not the prompt where somebody else counted."""
 
     requests: pd.DataFrame
     rounds: pd.DataFrame
@@ -65,6 +67,8 @@ class Frames:
     load: Load = field(default_factory=Load)
     totals: bool = False
     timed_controller: bool = False
+    trees: bool = False
+    clusters: Counted = "prompts"
     costs: pd.DataFrame = field(default_factory=_costs)
     # What app.metrics.once has selected of these frames; a copy of them begins anew.
     selected: dict[tuple[object, ...], Any] = field(default_factory=dict, init=False, repr=False, compare=False)
@@ -94,22 +98,34 @@ def from_facts(
     )
 
 
-def from_counts(counts: Counts) -> Frames:
+def from_counts(counts: Counts, *, trees: bool = False) -> Frames:
     """Frames of one row that holds totals: every count figure has its point and, for want of clusters, no interval.
 
     The depth of a round is known from a histogram only when every draft was as long as the longest (D = k·R), so only then are there rounds.
     """
-    row: dict[str, Any] = dict.fromkeys(REQUEST_COLUMNS) | {name: getattr(counts, name) for name in COUNTS}
-    row |= {"arm": "speculative", "purpose": "headline", "trial": 0, "order": 0, "prompt": "totals", "requests": counts.requests, "finish": "length"}
     empty = from_facts(())
     return Frames(
-        requests=_frame([row], REQUEST_COLUMNS, NUMBERS),
+        requests=_frame([_row(counts, "totals")], REQUEST_COLUMNS, NUMBERS),
         rounds=_frame(_rounds_of(counts), ROUND_COLUMNS, ROUND_COLUMNS[1:]),
         deliveries=empty.deliveries,
         trials=empty.trials,
         windows=empty.windows,
         totals=True,
+        trees=trees,
     )
+
+
+def from_requests(counts: Sequence[Counts], *, trees: bool = False) -> Frames:
+    """Frames of a row a request that somebody else counted: the requests are the clusters of an interval. There are no rounds."""
+    rows = [_row(each, f"{place:06d}") for place, each in enumerate(counts)]
+    return replace(from_facts(()), requests=_frame(rows, REQUEST_COLUMNS, NUMBERS), clusters="requests", trees=trees)
+
+
+def _row(counts: Counts, prompt: str) -> dict[str, Any]:
+    row: dict[str, Any] = dict.fromkeys(REQUEST_COLUMNS) | {name: getattr(counts, name) for name in COUNTS}
+    return row | {
+        "arm": "speculative", "purpose": "headline", "trial": 0, "order": 0, "prompt": prompt, "requests": counts.requests, "finish": "length"
+    }  # fmt: skip
 
 
 def counts_of_histogram(histogram: Sequence[int], longest_draft: int, *, requests: int = 1) -> Counts:

@@ -6,7 +6,7 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from app.domain.estimate import Estimate
+from app.domain.estimate import Counted, Estimate
 from app.domain.sentence import Sentence, plain
 from app.metrics.base import Part, Reading, Sums
 from app.metrics.frame import Frames
@@ -42,30 +42,34 @@ def reading(sums: Sums, scale: Literal["share", "ratio"], frames: Frames, *, not
     terms = sums.terms()
     totals = int(frames.requests["requests"].sum()) if frames.totals else None
     if len(terms) > 2:
-        pooled = clusters.product(terms)
+        pooled = clusters.product(terms, counted=frames.clusters)
     elif scale == "share":
-        pooled = clusters.share(terms[0][0], terms[1][0], totals=totals)
+        pooled = clusters.share(terms[0][0], terms[1][0], counted=frames.clusters, totals=totals)
     else:
-        pooled = clusters.ratio(terms[0][0], terms[1][0], offset=offset, totals=totals)
+        pooled = clusters.ratio(terms[0][0], terms[1][0], offset=offset, counted=frames.clusters, totals=totals)
     if pooled.point is None:
         pooled = pooled.model_copy(update={"reason": nothing})
-    macro, left_out = (None, None) if frames.totals else _macro(terms, scale, offset)
+    macro, left_out = (None, None) if frames.totals else _macro(terms, scale, offset, frames.clusters)
     return Reading(pooled, part=sums.part, macro=macro, left_out=left_out, rounds=sums.rounds, emitted=sums.emitted, on_prompts=sums.on_prompts)
 
 
-def _macro(terms: list[tuple[clusters.Array, int]], scale: Literal["share", "ratio"], offset: float) -> tuple[Estimate | None, Sentence | None]:
-    """The mean over prompts that have a figure of their own (geometric for ratios), and how many have none."""
+def _macro(
+    terms: list[tuple[clusters.Array, int]], scale: Literal["share", "ratio"], offset: float, what: Counted
+) -> tuple[Estimate | None, Sentence | None]:
+    """The mean over clusters that have a figure of their own (geometric for ratios), and how many have none."""
     has = np.all([values > 0 for values, power in terms if power < 0], axis=0)
     left = int((~has).sum())
-    said = (
-        plain("%(left)s of %(n)s prompts have nothing to divide by and are left out of the mean over prompts.", left=left, n=len(has))
-        if left
-        else None
-    )
+    said = _left_out(left, len(has), what) if left else None
     if not has.any():
         return None, said
     values = np.prod([values[has] ** power for values, power in terms], axis=0)
-    return (clusters.mean_share(values) if scale == "share" else clusters.geometric_mean(values + offset)), said
+    return (clusters.mean_share(values, counted=what) if scale == "share" else clusters.geometric_mean(values + offset, counted=what)), said
+
+
+def _left_out(left: int, n: int, what: Counted) -> Sentence:
+    if what == "requests":
+        return plain("%(left)s of %(n)s requests have nothing to divide by and are left out of the mean over requests.", left=left, n=n)
+    return plain("%(left)s of %(n)s prompts have nothing to divide by and are left out of the mean over prompts.", left=left, n=n)
 
 
 def missing(reason: Sentence, part: Part | None = None) -> Reading:

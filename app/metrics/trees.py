@@ -16,5 +16,7 @@ BAR_OF_CHAINS = plain(
 
 def branched(frames: Frames) -> bool:
     """A round that drafted more tokens than its longest path has was a tree."""
+    if frames.trees:
+        return True
     rounds = counted_rounds(frames)
     return bool((rounds["drafted"] > rounds["depth"]).any())

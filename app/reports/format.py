@@ -225,7 +225,7 @@ _LANGUAGE_IN = {"ru": "русском", "en": "английском", "de": "н�
 
 
 # Placeholders whose values are words of ours that fit into any sentence as they are.
-_OURS = {"gate"}
+_OURS = {"gate", "count"}
 
 
 def _field(sentence: Sentence, locale: str) -> dict[str, str]:

@@ -37,7 +37,9 @@ def too_few(carrying: int, *, totals: bool = False, counted: Counted = "prompts"
         return reasons.totals_only()
     if carrying == 1:
         return reasons.one_request()
-    return reasons.few(carrying) if carrying < reasons.FEWEST_CLUSTERS else None
+    if carrying >= reasons.FEWEST_CLUSTERS:
+        return None
+    return reasons.few_requests(carrying) if counted == "requests" else reasons.few(carrying)
 
 
 def _prepare(numerator: Sequence[float] | Array, denominator: Sequence[float] | Array) -> tuple[Array, Array, int]:
@@ -57,10 +59,10 @@ def share(
     if carrying == 0:
         return Estimate(point=None, n=n, counted=what, reason=reasons.nothing_to_divide_by())
     p = float(x.sum() / y.sum())
-    reason = too_few(carrying, totals=totals is not None) or (reasons.boundary() if p in (0.0, 1.0) else None)
+    reason = too_few(carrying, totals=totals is not None, counted=counted) or (reasons.boundary() if p in (0.0, 1.0) else None)
     error = 0.0 if reason else residual_error(x, y)
     if reason is None and _none(error, p):
-        reason = reasons.no_spread()
+        reason = _no_spread(counted)
     if reason is not None:
         return Estimate(point=p, n=n, counted=what, reason=reason)
     middle, half = math.log(p / (1 - p)), quantile(LEVEL, carrying - 1) * error / (p * (1 - p))
@@ -82,10 +84,10 @@ def ratio(
     if carrying == 0:
         return Estimate(point=None, n=n, counted=what, reason=reasons.nothing_to_divide_by())
     quotient = float(x.sum() / y.sum())
-    reason = too_few(carrying, totals=totals is not None) or (reasons.nothing_counted() if quotient == 0 else None)
+    reason = too_few(carrying, totals=totals is not None, counted=counted) or (reasons.nothing_counted() if quotient == 0 else None)
     error = 0.0 if reason else residual_error(x, y)
     if reason is None and _none(error, quotient):
-        reason = reasons.no_spread()
+        reason = _no_spread(counted)
     if reason is not None:
         return Estimate(point=offset + quotient, n=n, counted=what, reason=reason)
     half = quantile(LEVEL, carrying - 1) * error / quotient
@@ -154,6 +156,8 @@ def geometric_mean(values: Sequence[float] | Array, *, offset: float = 0.0, coun
 
 
 def _no_spread(counted: Counted) -> Sentence:
+    if counted == "requests":
+        return reasons.no_spread_of_requests()
     return reasons.no_spread_of_trials() if counted in ("trial pairs", "blocks") else reasons.no_spread()
 
 

@@ -23,6 +23,12 @@ def few(n: int) -> Sentence:
     )
 
 
+def few_requests(n: int) -> Sentence:
+    return plain(
+        "No interval: %(requests)s carry this figure; fewer than %(least)s say too little about how they differ.", requests=n, least=FEWEST_CLUSTERS
+    )
+
+
 def few_trial_pairs(n: int) -> Sentence:
     return plain("No interval from %(trial_pairs)s; %(least)s are the least.", trial_pairs=n, least=FEWEST_TRIAL_PAIRS)
 
@@ -41,6 +47,10 @@ def nothing_counted() -> Sentence:
 
 def no_spread() -> Sentence:
     return plain("No interval: every prompt gave the same value.")
+
+
+def no_spread_of_requests() -> Sentence:
+    return plain("No interval: every request gave the same value.")
 
 
 def no_spread_of_trials() -> Sentence:

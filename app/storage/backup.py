@@ -22,7 +22,7 @@ from app.storage.host import EmbeddedError
 from app.storage.migrate import known
 
 # Tables whose rows somebody would miss; the others hold what the service enters by itself.
-MISSED = ("runs", "campaigns", "stored_suites", "users", "tokens")
+MISSED = ("runs", "campaigns", "stored_suites", "imports", "users", "tokens")
 VERSION = re.compile(r"^COPY \S*alembic_version .*\n(\S+)$", re.MULTILINE)
 CLEAR = "DROP SCHEMA public CASCADE; CREATE SCHEMA public;"
 

@@ -48,6 +48,8 @@ DEEDS: dict[str, str] = {
     "queued": mark("submitted run %(run)s"),
     "cancelled": mark("cancelled run %(run)s"),
     "suite uploaded": mark("uploaded the suite %(suite)s"),
+    "import made": mark("imported results of %(format)s as import %(import)s"),
+    "import completed": mark("changed what is known of import %(import)s"),
     "webhook made": mark("made webhook %(webhook)s, which leads to %(host)s"),
     "webhook removed": mark("removed webhook %(webhook)s"),
 }

@@ -1,0 +1,72 @@
+"""Imports over HTTP."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Path, Query, Request, Response
+from starlette.datastructures import UploadFile
+
+from app.access.principal import Reader, Submitter
+from app.domain.outside.supplied import Supplied
+from app.errors import InvalidInput
+from app.imports.schemas import ImportFilter, ImportOut, ImportPage, ImportQuery
+from app.imports.service import Imports, imports_service
+
+router = APIRouter(prefix="/api/v1/imports", tags=["imports"])
+Service = Annotated[Imports, Depends(imports_service)]
+ImportId = Annotated[int, Path(description="A number that no import has is a 404, however large.")]
+FILE = {"type": "string", "format": "binary"}
+BODY = {
+    "required": True,
+    "content": {
+        "application/octet-stream": {"schema": FILE},
+        "multipart/form-data": {"schema": {"type": "object", "properties": {"file": FILE, "before": FILE}, "required": ["file"]}},
+    },
+}
+HERE: dict[int | str, dict[str, Any]] = {200: {"model": ImportOut, "description": "this very file is here already"}}
+
+
+@router.post("", status_code=201, openapi_extra={"requestBody": BODY}, responses=HERE)
+async def take(request: Request, response: Response, principal: Submitter, imports: Service, asked: Annotated[ImportQuery, Query()]) -> ImportOut:
+    """Takes the file of another tool: as the body, whatever its type, or as `file` of a form, with an earlier text of /metrics as `before`.
+
+    Language and tokenizer come from the file or from the query; without them its figures are refused until they are added."""
+    file, before = await sent(request)
+    supplied = Supplied.model_validate(asked.model_dump(exclude={"format"}))
+    made, created = await imports.take(file, supplied, principal=principal, before=before, format=asked.format)
+    response.status_code = 201 if created else 200
+    response.headers["Location"] = f"/api/v1/imports/{made.id}"
+    return made
+
+
+@router.get("")
+async def listed(filter: Annotated[ImportFilter, Query()], _: Reader, imports: Service) -> ImportPage:
+    """Results measured elsewhere, newest first."""
+    return await imports.page(filter)
+
+
+@router.get("/{number}")
+async def one(number: ImportId, _: Reader, imports: Service) -> ImportOut:
+    """One import and its report. It never stands beside what was measured here, and has no verdict."""
+    return await imports.get(number)
+
+
+@router.patch("/{number}")
+async def complete(number: ImportId, said: Supplied, principal: Submitter, imports: Service) -> ImportOut:
+    """Adds what the file does not tell: language, tokenizer, target, hardware and more; null takes it back. The file's own word stands."""
+    return await imports.complete(number, said, principal=principal)
+
+
+async def sent(request: Request) -> tuple[bytes, bytes | None]:
+    """The file, and the one of before where there is one. Raises InvalidInput."""
+    if not request.headers.get("content-type", "").lower().startswith("multipart/form-data"):
+        return await request.body(), None
+    async with request.form(max_files=2, max_fields=32) as form:
+        file, before = await _content(form.get("file")), await _content(form.get("before"))
+    if file is None:
+        raise InvalidInput("The form holds no file under the name file.", fields=[{"pointer": "/file", "detail": "is required"}])
+    return file, before
+
+
+async def _content(part: UploadFile | str | None) -> bytes | None:
+    """An empty choice of a file is none."""
+    return await part.read() if isinstance(part, UploadFile) and part.filename else None

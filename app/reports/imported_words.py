@@ -1,0 +1,68 @@
+"""What a report of results measured elsewhere says: whether counts close, why figures are refused, and why there is no verdict."""
+
+from app.domain.counts import Closure
+from app.domain.estimate import Estimate
+from app.domain.outside.imported import Imported
+from app.domain.sentence import Kind, Quantity, Sentence, plain
+
+NO_VERDICT = plain("There is no verdict: a speed-up needs a plain arm under the same clock, and this file holds none.")
+NAMELESS: dict[str, Sentence] = {
+    "language": plain("Refused: this import does not say in which language the prompts were. Acceptance depends on it and does not transfer."),
+    "tokenizer": plain(
+        "Refused: this import does not say which tokenizer was used. Acceptance counts tokens; without the tokenizer it means nothing to anyone else."
+    ),
+}
+REMEDIES: dict[str, Sentence] = {
+    "language": plain("Enter the language of the prompts, such as ru or en, and the figure appears."),
+    "tokenizer": plain("Enter the name of the tokenizer, and the figure appears."),
+    "identity": plain("Find out what the tool counted, mend its file or its version, and import it again."),
+    "closure": plain("Have the tool write prefill, kept, round and undrafted tokens, and import the file again."),
+    "forced": plain("Measure without it, and import that file."),
+}
+FINGERPRINT = plain("The tokenizer is known by its name alone, without a fingerprint: a re-trained one of the same name cannot be told apart.")
+CLUSTERS = plain("Each request counts as a prompt of its own: the file does not say which of them ask the same.")
+NOMINAL = plain("Drafted tokens were not counted: D is the longest draft times the rounds, so acceptance is at least what it says.")
+SUMS = plain("The requests do not add up to the file's totals, so figures are of the totals and have no interval.")
+
+
+def closing(closure: Closure) -> Sentence:
+    """How the delivered tokens are accounted for."""
+    gap = abs(closure.gap)
+    if closure.kind == "closes":
+        return plain("The counts close: every delivered token is accounted for, %(prefill)s of them by the prefill.", prefill=closure.prefill or 0)
+    if closure.kind == "overshoot":
+        return plain("The counts close with an overshoot of %(tokens)s: this engine counts drafts before its stop check.", tokens=gap)
+    if closure.kind == "undrafted_implied":
+        return plain("The counts close if at least %(gap)s steps carried no draft: that is implied and was not observed.", gap=gap)
+    if closure.kind == "open":
+        return plain("Suspect: the counts do not close by %(tokens)s.", tokens=gap)
+    return plain("Whether the counts close cannot be checked: delivered tokens, rounds or kept tokens are not told.")
+
+
+def refusal(imported: Imported) -> tuple[str, Sentence] | None:
+    """What refuses every figure of these counts, and why; None where nothing does."""
+    readings = [imported.total, *(request.reading for request in imported.requests)]
+    forced = next((each.forced for each in readings if each.forced), None)
+    if forced is not None:
+        return "forced", plain("Refused as a headline: acceptance was made up and not measured (%(word)s).", word=forced)
+    broken = [text for each in readings for text in each.counts.broken()]
+    if broken:
+        return "identity", plain("Refused: these counts contradict each other: %(reason)s.", reason=broken[0])
+    if imported.total.closure.suspect:
+        return "closure", closing(imported.total.closure)
+    suspect = [request.reading.closure for request in imported.requests if request.reading.closure.suspect]
+    if suspect:
+        return "closure", plain(
+            "Suspect: the counts of %(failing)s of %(n)s requests do not close; the widest gap is %(gap)s tokens.",
+            failing=len(suspect),
+            n=len(imported.requests),
+            gap=max(abs(each.gap) for each in suspect),
+        )
+    return None
+
+
+def quantity(kind: Kind, found: Estimate) -> Quantity:
+    """A point inside a sentence, with its interval where it has one. Raises ValueError where there is no point."""
+    if found.point is None:
+        raise ValueError("an estimate without a point is no number")
+    return Quantity(kind=kind, value=found.point, low=found.low, high=found.high)
