@@ -8,7 +8,7 @@ from pathlib import Path
 
 from runners.zoo.architectures import NotInZoo, architectures
 from runners.zoo.recipe import Recipe
-from runners.zoo.store import ROOT, kept
+from runners.zoo.store import ROOT, NoPlace, kept
 from runners.zoo.text import NoText
 
 TOLD_EVERY = 20  # steps
@@ -34,7 +34,7 @@ def main() -> int:
     given = {name: getattr(asked, name) for name in Recipe.model_fields if getattr(asked, name, None) is not None}
     try:
         record = make(asked.name, Recipe.model_validate(given), asked.cache, asked.into, told)
-    except (NotInZoo, NoText) as error:
+    except (NotInZoo, NoText, NoPlace) as error:
         sys.stderr.write(f"{error}\n")
         return 2
     _say({"record": record.model_dump()})

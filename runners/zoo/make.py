@@ -18,7 +18,7 @@ from runners.zoo.architectures import architecture, build
 from runners.zoo.batches import batches
 from runners.zoo.held_out import measure
 from runners.zoo.recipe import Recipe, Record
-from runners.zoo.store import ROOT, save, tokenizer_in
+from runners.zoo.store import ROOT, place, save, tokenizer_in
 from runners.zoo.text import Page
 from runners.zoo.train import State, train, unloop
 
@@ -56,8 +56,10 @@ class Workshop:
 
 
 def make(name: str, recipe: Recipe, cache: Path, root: Path, told: Told) -> Record:
-    """Trains the model and writes it into `root`. What is learnt so far is written down on the way too. Raises NotInZoo or NoText."""
-    found, shop = architecture(name), Workshop.at(cache, root)
+    """Trains the model and writes it into `root`. What is learnt so far is written down on the way too. Raises NotInZoo, NoPlace or NoText."""
+    found = architecture(name)
+    place(root)
+    shop = Workshop.at(cache, root)
     model, last = build(name, recipe.seed), time.monotonic()
 
     def heard(state: State) -> None:

@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,19 @@ from runners.zoo.recipe import Record
 
 ROOT = Path(__file__).parent / "weights"
 WEIGHTS, RECORD = "model.safetensors", "recipe.json"
+
+
+class NoPlace(ValueError):
+    """Models cannot be written there; the message is a sentence."""
+
+
+def place(root: Path) -> None:
+    """Makes the folder of all models. Known before a training that takes half an hour. Raises NoPlace."""
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=root).close()
+    except OSError as error:
+        raise NoPlace(f"Nothing can be written into {root}: {error.strerror}. Name another folder with --into.") from error
 
 
 def folder_of(name: str, root: Path = ROOT) -> Path:

@@ -29,3 +29,14 @@ def test_what_cannot_be_trained_is_said_in_a_sentence(tmp_path: Path, monkeypatc
     assert "apt-get" in said
     assert "Traceback" not in said
     assert not (tmp_path / "zoo" / "dense").exists()
+
+
+def test_a_folder_that_takes_nothing_is_said_before_the_training(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Catches a place that turns out to be none when everything has been learnt."""
+    monkeypatch.setenv("BEZMEN_DATA", str(tmp_path))
+    monkeypatch.setenv("PATH", "")
+    (taken := tmp_path / "taken").write_text("")
+    assert CliRunner().invoke(app, ["train", "dense", "--into", str(taken)]).exit_code == 2
+    assert capfd.readouterr().err.strip() == f"Nothing can be written into {taken}: File exists. Name another folder with --into."
