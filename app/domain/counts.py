@@ -125,8 +125,16 @@ class Counts:
     def _judge(self, gap: int, prefill: int, overshoots: bool) -> Closure:
         if gap == 0:
             return Closure("closes", 0, prefill)
-        if gap < 0 and overshoots and self.longest_draft is not None and gap >= -self.requests * self.longest_draft:
+        longest = self._longest()
+        if gap < 0 and overshoots and longest is not None and gap >= -self.requests * longest:
             return Closure("overshoot", gap, prefill)
         if gap > 0 and self.undrafted is None:
             return Closure("undrafted_implied", gap, prefill)
         return Closure("open", gap, prefill)
+
+    def _longest(self) -> int | None:
+        """The longest draft; where it is not told, the most that a round is seen to have kept, as no more than that can be cut off."""
+        if self.longest_draft is not None:
+            return self.longest_draft
+        kept = self.kept_at if self.kept_at is not None else None if self.histogram is None else self.histogram[1:]
+        return None if kept is None else max((place for place, rounds in enumerate(kept, 1) if rounds), default=0)

@@ -9,9 +9,12 @@ from app.imports.parse import pair, parse
 FORMATS: dict[str, Format] = {each.name: each for each in values_of("app.imports.formats", Format, "FORMAT")}
 
 
-def imported(content: bytes, *, before: bytes | None = None, format: str | None = None) -> Imported:
-    """What a file tells; `before` is the earlier one of two texts of /metrics. Without `format` the file is recognised. Raises NotImported alone."""
-    document = parse(content) if before is None else pair(before, content)
+def imported(
+    content: bytes, *, before: bytes | None = None, requests: int | None = None, concurrency: int | None = None, format: str | None = None
+) -> Imported:
+    """What a file tells. Of two texts of /metrics `before` is the earlier one, `requests` how many ended in between (llama-server does not say), and
+    `concurrency` how many ran at a time. Without `format` the file is recognised. Raises NotImported alone."""
+    document = parse(content) if before is None else pair(before, content, requests=requests, concurrency=concurrency)
     return (recognise(document) if format is None else named(format)).read(document)
 
 

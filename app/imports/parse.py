@@ -8,8 +8,9 @@ import zlib
 from codecs import BOM_UTF8
 from typing import Any, NoReturn
 
+from app.domain.outside.untrusted import quoted
 from app.domain.sentence import plain
-from app.imports.formats.base import Document, NotImported, quoted
+from app.imports.formats.base import Document, NotImported
 
 LARGEST_FILE = 64 * 2**20
 DEEPEST = 64
@@ -42,9 +43,9 @@ def parse(content: bytes) -> Document:
         _no_json(error)
 
 
-def pair(before: bytes, after: bytes) -> Document:
-    """Two texts of a server's /metrics. Raises NotImported."""
-    return Document({"before": _text(_opened(before)), "after": _text(_opened(after))})
+def pair(before: bytes, after: bytes, *, requests: int | None = None, concurrency: int | None = None) -> Document:
+    """Two texts of a server's /metrics, and what is known of the requests in between. Raises NotImported."""
+    return Document({"before": _text(_opened(before)), "after": _text(_opened(after)), "requests": requests, "concurrency": concurrency})
 
 
 def _opened(content: bytes) -> bytes:

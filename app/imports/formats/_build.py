@@ -5,9 +5,13 @@ from collections.abc import Sequence
 from app.domain.counts import Counts
 from app.domain.outside.imported import MOST_REQUESTS, Carried, Imported, Printed, Request, summed
 from app.domain.outside.reading import Absent, Engine, Reading, Source
+from app.domain.outside.untrusted import quoted
 from app.domain.sentence import Sentence, plain
 from app.imports.formats._node import Node
-from app.imports.formats.base import NotImported, quoted
+from app.imports.formats.base import NotImported
+
+# No drafter writes more at once; a list by kept drafts is no longer.
+LONGEST_DRAFT = 1024
 
 
 def absent(**looked_for: str | tuple[str, ...]) -> tuple[Absent, ...]:

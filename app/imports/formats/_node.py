@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import NoReturn, TypeVar
 
+from app.domain.outside.untrusted import LARGEST, LONGEST_WORD, NotUnderstood, quoted
 from app.domain.sentence import Sentence, plain
-from app.imports.formats.base import Document, NotImported, quoted
+from app.imports.formats.base import Document, NotImported
 
-# Beyond what any run of any tool counts; JSON's own numbers have no end.
-LARGEST = 10**12
-LONGEST_TEXT = 256
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -83,8 +81,8 @@ class Node:
     def as_text(self) -> str:
         """A name: one line that can be stored."""
         value = self.value
-        if not isinstance(value, str) or len(value) > LONGEST_TEXT or not value.isprintable():
-            self.wrong(plain("This is to be a text of at most %(most)s printable characters.", most=LONGEST_TEXT))
+        if not isinstance(value, str) or len(value) > LONGEST_WORD or not value.isprintable():
+            self.wrong(plain("This is to be a text of at most %(most)s printable characters.", most=LONGEST_WORD))
         return value
 
     def count(self, name: str) -> int | None:
@@ -99,14 +97,13 @@ class Node:
         found = self.at(name)
         return None if found is None else found.as_text() or None
 
-    @contextmanager
-    def understood(self, kind: type[ValueError]) -> Iterator[None]:
-        """What a reader of an engine's words does not understand is wrong at this place."""
+    def understood(self, read: Callable[[Mapping[str, object]], T]) -> T:
+        """What `read` makes of this object; what it does not understand is wrong at this place."""
+        fields = self.fields
         try:
-            yield
-        except kind as error:
-            sentence = getattr(error, "sentence", None)
-            self.wrong(sentence if isinstance(sentence, Sentence) else plain("%(said)s", said=quoted(str(error))))
+            return read(fields)
+        except NotUnderstood as error:
+            self.wrong(error.sentence)
 
 
 def top(document: Document) -> Node:

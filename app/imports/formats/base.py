@@ -7,8 +7,6 @@ from app.domain.outside.imported import Imported
 from app.domain.prompt import Fault
 from app.domain.sentence import Sentence
 
-LONGEST_QUOTE = 80
-
 
 class NotImported(ValueError):
     """`fault` says what is wrong, at which line of the file and at which field (a JSON pointer). Of the file's own text nothing is repeated but the
@@ -22,7 +20,8 @@ class NotImported(ValueError):
 @dataclass(frozen=True)
 class Document:
     """What a file holds, parsed. `value` is that of its JSON; the list of all lines for JSON Lines, whose numbers are `lines` then; the text itself
-    for Prometheus's exposition. Two such texts, of before and after, are one document whose value is {"before": text, "after": text}."""
+    for Prometheus's exposition. Two such texts are one document whose value is {"before": text, "after": text}, with `requests` (how many ended in
+    between) and `concurrency` beside them where these are known."""
 
     value: object
     lines: tuple[int, ...] | None = None
@@ -38,9 +37,3 @@ class Format:
     gives: tuple[str, ...]
     looks_like: Callable[[Document], bool]
     read: Callable[[Document], Imported]
-
-
-def quoted(text: str) -> str:
-    """A piece of the file as it may be repeated: printable ASCII, at most 80 characters."""
-    shown = text[:LONGEST_QUOTE].encode("unicode_escape").decode("ascii")
-    return shown if len(text) <= LONGEST_QUOTE and len(shown) <= LONGEST_QUOTE else shown[: LONGEST_QUOTE - 1].rstrip("\\") + "…"

@@ -47,6 +47,17 @@ def test_overshoot_is_bounded_by_a_draft_per_request(missing: int, kind: str) ->
     assert c.closure(counts_before_stop=True).kind == kind
 
 
+@pytest.mark.parametrize(
+    ("seen", "kind"), [({"kept_at": (40, 24, 9, 1, 0)}, "overshoot"), ({"histogram": (2, 3, 0, 0, 9, 0)}, "overshoot"), ({}, "open")]
+)
+def test_overshoot_is_bounded_by_what_a_round_was_seen_to_keep(seen: dict[str, tuple[int, ...]], kind: str) -> None:
+    """Catches a server of unknown draft length refused for the one token that a stop string cut off, and a bound of the list's length: of 4 kept
+    drafts a request loses at most 4."""
+    told = {"requests": 1, "prefill_tokens": 1, "undrafted": 0, "rounds": 10, "verified": 36} | seen
+    assert counts(emitted=47 - 4, **told).closure(counts_before_stop=True).kind == kind
+    assert counts(emitted=47 - 5, **told).closure(counts_before_stop=True).kind == "open"
+
+
 def test_truly_open() -> None:
     """Catches 1096 tokens that no step explains passing for undrafted steps although the source counted those."""
     closure = counts(requests=80, prefill_tokens=80, emitted=18200, rounds=4816, verified=12208, undrafted=0).closure()

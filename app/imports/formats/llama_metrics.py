@@ -1,0 +1,30 @@
+"""Two texts of llama-server's /metrics, before and after, with the number of requests in between, which the server does not count."""
+
+from app.domain.outside import llama_cpp
+from app.domain.outside.imported import Imported
+from app.domain.outside.prometheus import Moved
+from app.domain.outside.reading import Reading
+from app.domain.outside.untrusted import NotUnderstood
+from app.domain.sentence import plain
+from app.imports.formats import _metrics
+from app.imports.formats.base import Document, Format
+
+NAME = "llama-metrics"
+TOOL = "llama-server /metrics"
+
+
+def _looks_like(document: Document) -> bool:
+    return _metrics.looks_like(document, llama_cpp.PREFIX)
+
+
+def _read(document: Document) -> Imported:
+    return _metrics.read(document, NAME, TOOL, llama_cpp.PREFIX, _counted)
+
+
+def _counted(moved: Moved, requests: int | None, one_at_a_time: bool) -> Reading:
+    if requests is None:
+        raise NotUnderstood(plain("llama-server does not count its requests: say how many there were between the two texts, as requests."))
+    return llama_cpp.counters(moved, requests=requests, prompt_calls=requests if one_at_a_time else None)
+
+
+FORMAT = Format(NAME, TOOL, ("emitted", "rounds", "drafted", "verified", "undrafted", "kept_at"), _looks_like, _read)

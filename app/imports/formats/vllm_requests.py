@@ -1,0 +1,48 @@
+"""Answers of a vLLM server that was started with --per-request-spec-decode-metrics, as they came: one, a list, or one a line."""
+
+from app.domain.outside import vllm
+from app.domain.outside.imported import Carried, Imported, Request
+from app.domain.sentence import plain
+from app.imports.formats._build import one_name, together
+from app.imports.formats._node import Node, bodies, first_object
+from app.imports.formats.base import Document, Format
+
+NAME = "vllm-requests"
+TOOL = "vLLM"
+
+
+def _looks_like(document: Document) -> bool:
+    first = first_object(document)
+    metrics = first.get("metrics")
+    return isinstance(first.get("usage"), dict) and isinstance(metrics, dict) and "benchmark_phase" not in metrics and "timings" not in first
+
+
+def _read(document: Document) -> Imported:
+    answers = bodies(document)
+    requests = [_request(each, place) for place, each in enumerate(answers, 1)]
+    lacking = sum(each.reading.counts.rounds is None for each in requests)
+    remarks = [plain("Steps without a draft are in no answer of vLLM; tokens per target forward cannot be formed.")]
+    if lacking:
+        remarks.append(
+            plain(
+                "%(n)s of %(all)s answers do not tell their drafts: speculation was off, or the answer ended on a stop string. The totals "
+                "of the file are then absent; those of the other answers stand with them.",
+                n=lacking,
+                all=len(requests),
+            )
+        )
+    longest = {each.reading.counts.longest_draft for each in requests} - {None}
+    carried = Carried(
+        target=one_name(answers, "model"),
+        engine="vllm",
+        engine_version=one_name(answers, "system_fingerprint"),
+        longest_draft=longest.pop() if len(longest) == 1 else None,
+    )
+    return together(NAME, TOOL, requests, carried, remarks=remarks)
+
+
+def _request(answer: Node, place: int) -> Request:
+    return Request(name=answer.text("id") or str(place), reading=answer.understood(vllm.speculative_decoding), emitted_by="usage")
+
+
+FORMAT = Format(NAME, TOOL, ("emitted", "rounds", "drafted", "verified", "histogram", "kept_at"), _looks_like, _read)

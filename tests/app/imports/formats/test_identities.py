@@ -1,0 +1,208 @@
+"""Every file of a tool gives the counts that were worked out by hand when it was written, and the traps in it are not fallen into."""
+
+from typing import Any
+
+import pytest
+
+from app.domain.outside.imported import Imported
+from app.imports.formats.base import NotImported
+from app.imports.open import imported
+from tests.app.imports.samples import changed, content, document, told
+
+
+def read(name: str, **more: Any) -> Imported:
+    return imported(content(name), **more)
+
+
+@pytest.mark.parametrize(
+    ("name", "format", "counts", "requests"),
+    [
+        ("vllm_bench_serve/ngram.json", "vllm-bench-serve", (8, 333, 50, 163, 200), 0),
+        ("vllm_bench_serve/plain.json", "vllm-bench-serve", (8, 333, None, None, None), 0),
+        ("vllm_requests/ngram.jsonl", "vllm-requests", (8, 424, 70, 182, 278), 8),
+        ("vllm_requests/plain.jsonl", "vllm-requests", (8, 424, None, None, None), 8),
+        ("llama_timings/ngram.jsonl", "llama-timings", (7, 369, None, 138, 203), 7),
+        ("llama_timings/plain.jsonl", "llama-timings", (8, 433, None, None, None), 8),
+        ("aiperf/profile_export.jsonl", "aiperf-jsonl", (8, 333, 50, 163, 200), 8),
+        ("speed_bench/spec.json", "speed-bench", (10, 531, None, 226, 366), 8),
+        ("speed_bench/baseline.json", "speed-bench", (10, 531, None, None, None), 8),
+    ],
+)
+def test_counts_are_those_worked_out_by_hand(name: str, format: str, counts: tuple[int | None, ...], requests: int) -> None:
+    """Catches warm-up that is added, keys that mean something else, and a file that another format takes for its own."""
+    found = read(name)
+    assert (found.format, told(found), len(found.requests)) == (format, counts, requests)
+    assert found.total.counts.broken() == []
+    assert not found.total.closure.suspect
+    lacking = {each.count for each in found.total.absent}
+    assert {field for field, value in zip(("rounds", "verified", "drafted"), counts[2:], strict=True) if value is None} <= lacking
+
+
+@pytest.mark.parametrize(
+    ("engine", "arm", "concurrency", "counts", "undrafted"),
+    [
+        ("llama", "ngram", 1, (8, 433, 35, 177, 258), 213),
+        ("llama", "ngram", 2, (8, 433, 35, 177, 258), None),
+        ("llama", "plain", 1, (8, 433, 0, 0, 0), 425),
+        ("vllm", "ngram", 1, (8, 333, 50, 163, 200), 124),
+        ("vllm", "ngram", None, (8, 333, 50, 163, 200), None),
+        ("vllm", "plain", 1, (8, 333, None, None, None), None),
+    ],
+)
+def test_metrics_of_before_and_after(engine: str, arm: str, concurrency: int | None, counts: tuple[int | None, ...], undrafted: int | None) -> None:
+    """Catches totals since the server's start, and undrafted steps that are told although requests shared them."""
+    folder = f"{engine}_metrics/{arm}"
+    found = read(f"{folder}_after.txt", before=content(f"{folder}_before.txt"), requests=8, concurrency=concurrency)
+    assert (found.format, told(found)) == (f"{engine}-metrics", counts)
+    assert found.total.counts.undrafted == undrafted
+    assert not found.total.closure.suspect
+
+
+def test_llama_server_does_not_count_its_requests() -> None:
+    """Catches a number of requests that is made up."""
+    with pytest.raises(NotImported, match="say how many there were"):
+        read("llama_metrics/ngram_after.txt", before=content("llama_metrics/ngram_before.txt"))
+
+
+def test_metrics_the_wrong_way_round_and_of_no_request() -> None:
+    """Catches negative differences, and figures of nothing."""
+    with pytest.raises(NotImported, match="restarted"):
+        read("vllm_metrics/ngram_before.txt", before=content("vllm_metrics/ngram_after.txt"))
+    with pytest.raises(NotImported, match="No request ended"):
+        read("vllm_metrics/ngram_after.txt", before=content("vllm_metrics/ngram_after.txt"))
+    with pytest.raises(NotImported, match="give two of them"):
+        read("vllm_metrics/ngram_after.txt")
+
+
+def test_what_the_tool_printed_stands_with_its_unit() -> None:
+    """Catches 81.5 as a share, and our figure under the tool's name."""
+    printed = {each.name: (round(each.value, 3), each.unit, each.figure) for each in read("vllm_bench_serve/ngram.json").printed}
+    assert printed["spec_decode_acceptance_rate"] == (81.5, "percent", "acceptance_rate")
+    assert printed["spec_decode_acceptance_length"] == (4.26, "tokens", "tokens_per_round")
+    assert printed["spec_decode_per_position_acceptance_rates[3]"] == (0.74, "fraction", "acceptance_at_all_rounds")
+    said = {each.name: (round(each.value, 4), each.unit, each.figure) for each in read("speed_bench/spec.json").printed}
+    assert said["accept_rate"] == (0.6175, "fraction", "acceptance_rate")
+
+
+def test_a_file_carries_what_it_names_and_never_a_language() -> None:
+    """Catches a tokenizer that is guessed from the model's name, and any language."""
+    carried = read("vllm_bench_serve/ngram.json").carried
+    assert (carried.target, carried.tokenizer, carried.engine, carried.longest_draft) == ("smollm2", "models/smollm2-bf16", "vllm", 4)
+    assert carried.load == "request_rate inf, burstiness 1, max_concurrency 1"
+    for name in ("vllm_requests/ngram.jsonl", "llama_timings/ngram.jsonl", "aiperf/profile_export.jsonl", "speed_bench/spec.json"):
+        other = read(name).carried
+        assert (other.tokenizer, other.language) == (None, None)
+
+
+def test_a_server_that_was_down_is_no_result() -> None:
+    """Catches zero tokens of zero requests taken for a measurement, and a path of somebody's machine kept with it."""
+
+    def down(file: dict[str, Any]) -> None:
+        file.update(completed=0, failed=8, total_output_tokens=0, errors=['File "/home/heron/vllm/serve.py", line 1'] * 8)
+
+    with pytest.raises(NotImported) as error:
+        changed("vllm_bench_serve/plain.json", down)
+    assert "8 failed" in str(error.value)
+    assert "heron" not in str(error.value)
+
+
+def test_errors_of_a_file_are_never_kept() -> None:
+    """Catches a traceback with the paths of a machine among what is stored."""
+
+    def some(file: dict[str, Any]) -> None:
+        file.update(completed=7, failed=1, errors=['File "/home/heron/vllm/serve.py", line 1'] + [""] * 7)
+
+    found = changed("vllm_bench_serve/ngram.json", some)
+    assert "heron" not in found.model_dump_json()
+    assert any("requests failed" in each.text for each in found.remarks)
+
+
+def test_positions_halved_by_two_ranks_are_seen() -> None:
+    """Catches rates of positions that were overwritten by each engine rank: their sum is half of V/R."""
+
+    def halve(file: dict[str, Any]) -> None:
+        name = "spec_decode_per_position_acceptance_rates"
+        file[name] = [rate / 2 for rate in file[name]]
+
+    found = changed("vllm_bench_serve/ngram.json", halve)
+    assert any("several engine ranks" in text for text in found.total.counts.broken())
+
+
+def test_more_kept_than_drafted_is_broken() -> None:
+    """Catches a rate above 1 that passes: the bonus token was counted."""
+
+    def bonus(file: dict[str, Any]) -> None:
+        file["spec_decode_accepted_tokens"] = 213
+
+    assert any("V ≤ D is broken" in text for text in changed("vllm_bench_serve/ngram.json", bonus).total.counts.broken())
+
+
+def test_counted_but_never_emitted() -> None:
+    """Catches a public run of 80 requests refused for the 114 tokens that vLLM kept behind its stops."""
+
+    def eagle(file: dict[str, Any]) -> None:
+        file.update(completed=80, total_output_tokens=16990, spec_decode_num_drafts=4816, spec_decode_draft_tokens=33712)
+        file.update(spec_decode_accepted_tokens=12208, spec_decode_per_position_acceptance_rates=[0.0] * 7)
+
+    found = changed("vllm_bench_serve/ngram.json", eagle)
+    assert str(found.total.closure) == "closes with overshoot 114"
+
+
+def test_one_answer_without_its_drafts_takes_the_total_along() -> None:
+    """Catches the sum over seven of eight answers called the total: after a stop string vLLM tells nothing of an answer's drafts."""
+
+    def stop(lines: list[dict[str, Any]]) -> None:
+        lines[2]["metrics"]["speculative_decoding"] = None
+
+    found = changed("vllm_requests/ngram.jsonl", stop)
+    assert told(found) == (8, 424, None, None, None)
+    assert sum(each.reading.counts.rounds is not None for each in found.requests) == 7
+    assert found.requests[2].reading.counts.rounds is None
+    assert any("stop string" in each.text for each in found.remarks)
+
+
+def test_warm_up_and_failures_of_aiperf_are_told() -> None:
+    """Catches records that vanish without a word, and E by the client's tokenizer where the server's is there."""
+    found = read("aiperf/profile_export.jsonl")
+    assert {each.emitted_by for each in found.requests} == {"usage_completion_tokens"}
+    assert [each.values for each in found.remarks] == [{"n": 2}]
+    assert found.total.counts.histogram == (5, 2, 5, 1, 37)
+
+    def client(lines: list[dict[str, Any]]) -> None:
+        for line in lines:
+            del line["metrics"]["usage_completion_tokens"]
+            line["metrics"]["output_sequence_length"]["value"] += 1
+        lines[9]["error"] = {"type": "ConnectionError"}
+
+    found = changed("aiperf/profile_export.jsonl", client)
+    assert (found.total.counts.requests, {each.emitted_by for each in found.requests}) == (7, {"output_sequence_length"})
+    assert len(found.remarks) == 3
+
+
+def test_nothing_drafted_is_zero_where_others_were() -> None:
+    """Catches a sample without drafts in a speculating run taken for unknown, and 0 of a plain run taken for observed."""
+    requests = {each.name: each.reading.counts for each in read("speed_bench/spec.json").requests}
+    drafted = {each["id"]: each["draft_n"] for each in document("speed_bench/spec.json")["results"]}
+    assert {name: each.drafted for name, each in requests.items()} == drafted
+    assert all(each.reading.counts.drafted is None for each in read("speed_bench/baseline.json").requests)
+    first = read("llama_timings/ngram.jsonl").requests[0].reading.counts
+    assert (first.drafted, first.rounds) == (0, 0)
+
+
+def test_a_renamed_key_is_absent_and_never_zero() -> None:
+    """Catches what happened to users of a renamed key: acceptance 0.0 and length 1.0 for months."""
+
+    def rename(file: dict[str, Any]) -> None:
+        file["spec_decode_num_rounds"] = file.pop("spec_decode_num_drafts")
+
+    found = changed("vllm_bench_serve/ngram.json", rename)
+    assert found.total.counts.rounds is None
+    assert found.total.absent[0].looked_for == ("spec_decode_num_drafts",)
+
+
+def test_two_runs_in_one_file_are_refused() -> None:
+    """Catches a file that was appended to: every count twice."""
+    with pytest.raises(NotImported, match="stands twice"):
+        changed("aiperf/profile_export.jsonl", lambda lines: lines.extend(lines[-3:]))
+    with pytest.raises(NotImported, match="differs between entries"):
+        changed("vllm_requests/ngram.jsonl", lambda lines: lines[1].update(model="other"))
