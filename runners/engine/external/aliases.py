@@ -10,23 +10,8 @@ from urllib.parse import urlsplit
 
 from pydantic import Field, ValidationError, field_validator, model_validator
 
-from app.domain.outside.reading import Engine as Kind
 from app.domain.spec import Name
 from app.domain.value import Value
-
-KINDS: tuple[str, ...] = get_args(Kind)
-# What pydantic says of a key, as somebody who wrote the file understands it.
-SAID = {
-    "missing": "is missing",
-    "extra_forbidden": "is no key that is known here",
-    "union_tag_not_found": "needs a kind: " + ", ".join(KINDS),
-    "union_tag_invalid": "has a kind that is not known; there are " + ", ".join(KINDS),
-}
-
-
-class BadEngines(ValueError):
-    """The file of engines cannot be used; the sentence names the key and the line."""
-
 
 # What a spec or the runner decides: the same words in a file would change both arms, or one of them, behind the passport's back.
 DECIDED = ("-md", "--model-draft", "-hfd", "--hf-repo-draft", "--host", "--port", "-m", "--model", "--alias", "--served-model-name")
@@ -128,6 +113,20 @@ class Engines(Value):
             if alias.plain is not None and (plain is None or plain.kind != alias.kind or alias.plain == name):
                 raise ValueError(f"engines.{name}.plain: {alias.plain} is to be another engine of kind {alias.kind} in this file")
         return self
+
+
+KINDS: tuple[str, ...] = ("llama.cpp", "vllm", *get_args(Attached.model_fields["kind"].annotation))
+# What pydantic says of a key, as somebody who wrote the file understands it.
+SAID = {
+    "missing": "is missing",
+    "extra_forbidden": "is no key that is known here",
+    "union_tag_not_found": "needs a kind: " + ", ".join(KINDS),
+    "union_tag_invalid": "has a kind that is not known; there are " + ", ".join(KINDS),
+}
+
+
+class BadEngines(ValueError):
+    """The file of engines cannot be used; the sentence names the key and the line."""
 
 
 def read_engines(file: Path) -> Engines:

@@ -59,11 +59,15 @@ class Handler(BaseHTTPRequestHandler):
         self.connection.shutdown(2)
 
 
+class Server(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 256
+
+
 @contextmanager
 def served(routes: dict[str, Answering]) -> Iterator[str]:
     """The address of a server with these routes."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), type("Routed", (Handler,), {"routes": routes}))
-    server.daemon_threads = True
+    server = Server(("127.0.0.1", 0), type("Routed", (Handler,), {"routes": routes}))
     thread = threading.Thread(target=server.serve_forever, args=(0.02,))
     thread.start()
     try:
@@ -127,7 +131,7 @@ def program() -> None:
         say("out of memory")
         os.kill(os.getpid(), signal.SIGKILL)
 
-    server = ThreadingHTTPServer(("127.0.0.1", port), type("Routed", (Handler,), {"routes": {"/health": health, "/completion": completion}}))
+    server = Server(("127.0.0.1", port), type("Routed", (Handler,), {"routes": {"/health": health, "/completion": completion}}))
     server.serve_forever(0.05)
 
 

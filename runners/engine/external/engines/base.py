@@ -1,0 +1,144 @@
+"""One shape for all served engines: how each is started, asked, watched and read."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, ClassVar
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from app.domain.outside.prometheus import Moved, difference, parse
+from app.domain.outside.reading import Engine as Kind
+from app.domain.outside.reading import Reading
+from app.domain.outside.streamed import Event, openai_event
+from app.domain.outside.untrusted import NotUnderstood
+from runners.engine.external.aliases import Alias
+from runners.engine.external.answer import Answer, Ask, assemble
+from runners.engine.external.client import Client, Posted
+from runners.engine.external.faults import EngineFault
+from runners.engine.external.process import Command
+
+# Copies of itself are all that it can go on with, so that whatever looks for repeats drafts.
+REPEATING = "The red boat left the quiet harbour at dawn. " * 12
+TRIES = 3
+
+Few = Annotated[int, Field(ge=1, le=1024)]
+
+
+class Mode(BaseModel):
+    """How an engine speculates, as a spec says it; `plain` is without. `memory` process: something of one request stays for the next one, so that the
+    engine is started anew for every trial."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    memory: ClassVar[str] = "request"
+    mode: str
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What one process is started with. `slots` requests fit at a time, each with `context` tokens; `cores` are those that it may use."""
+
+    model: Path
+    port: int
+    slots: int
+    context: int
+    cores: tuple[int, ...]
+    dtype: str = "auto"
+    draft: Path | None = None
+
+
+class Engine(ABC):
+    """`launched` engines are started by the runner, the others run already. `served_as` is the name under which the model is asked for. Every method
+    raises EngineFault when the engine does not do its part."""
+
+    name: ClassVar[Kind]
+    launched: ClassVar[bool] = False
+    health: ClassVar[str] = "/health"
+    metrics: ClassVar[str | None] = None
+    prefix: ClassVar[str] = ""
+    ends_with_done: ClassVar[bool] = True
+
+    def __init__(self, served_as: str) -> None:
+        self.served_as = served_as
+
+    def command(self, alias: Alias, mode: Mode, setup: Setup) -> Command:
+        """Raises EngineFault where an engine is only attached to."""
+        raise EngineFault("engine_attached", f"{self.name} is not started by a runner; name a server that runs already by its url")
+
+    def restart_between_trials(self, mode: Mode) -> bool:
+        return mode.memory == "process"
+
+    def forced(self, mode: Mode) -> str | None:
+        """What makes acceptance up; None where nothing does."""
+        return None
+
+    def longest_draft(self, mode: Mode) -> int | None:
+        return None
+
+    def posted(self, ask: Ask) -> Posted:
+        """The request of /v1/completions: the prompt as it is, without another chat template."""
+        options = {"stop": list(ask.stop) or None, "seed": ask.seed, "ignore_eos": ask.ignore_eos or None}
+        streamed = {"stream": True, "stream_options": {"include_usage": True}} if ask.stream else {"stream": False}
+        body = {"model": self.served_as, "prompt": ask.prompt, "max_tokens": ask.most_tokens, "temperature": ask.temperature}
+        return Posted("/v1/completions", body | streamed | {name: value for name, value in options.items() if value is not None})
+
+    def event(self, data: Mapping[str, object], text: str, ids: int, ask: Ask) -> Event:
+        """What one event adds to an answer of which `text` and so many `ids` are known. Raises NotUnderstood."""
+        return openai_event(data, stops=bool(ask.stop))
+
+    async def ask(self, client: Client, ask: Ask) -> Answer:
+        heard = await client.hear(self.posted(ask), ask.planned_at)
+        if ask.stream and not heard.streamed:
+            raise EngineFault("engine_unreadable", f"{client.called} answered in one piece where a stream was asked for, so no token has a time")
+        return assemble(client.called, heard, lambda data, text, ids: self.event(data, text, ids, ask), ends_with_done=self.ends_with_done)
+
+    @abstractmethod
+    def reading(self, answer: Answer, mode: Mode) -> Reading:
+        """What the engine counted of one answer. Raises NotUnderstood."""
+
+    def total(self, before: str, after: str, mode: Mode, *, requests: int, alone: bool) -> Reading | None:
+        """What the engine counted of `requests` requests between two scrapes, `alone` when they ran one at a time; None where it counts nothing.
+        Raises NotUnderstood."""
+        return None
+
+    async def scrape(self, client: Client) -> str | None:
+        """The text of its metrics, None where it has none."""
+        return None if self.metrics is None else (await client.get(self.metrics)).decode(errors="replace")
+
+    async def version(self, client: Client) -> str | None:
+        """What the server says of itself; None where it says nothing."""
+        return None
+
+    async def check_speculation(self, client: Client, mode: Mode) -> None:
+        """Raises EngineFault unless the engine speculates: its counters move with a text that only repeats itself."""
+        if mode.mode == "plain":
+            return
+        for _ in range(TRIES):
+            if await self._drafted(client, mode):
+                return
+        raise EngineFault(
+            "engine_not_speculating", f"{client.called} does not speculate: it drafted nothing in {TRIES} requests whose text only repeats itself"
+        )
+
+    async def _drafted(self, client: Client, mode: Mode) -> bool:
+        ask = Ask(REPEATING, 32)
+        before = await self.scrape(client)
+        answer = await self.ask(client, ask)
+        after = await self.scrape(client)
+        try:
+            told = [self.reading(answer, mode)]
+            if before is not None and after is not None and (total := self.total(before, after, mode, requests=1, alone=False)) is not None:
+                told = [total]
+        except NotUnderstood as error:
+            raise EngineFault("engine_unreadable", f"what {client.called} counts is not understood: {error}") from error
+        return any((reading.counts.drafted or 0) > 0 for reading in told)
+
+    def moved(self, before: str, after: str, model: str | None = None) -> Moved:
+        """Between two scrapes. Raises NotUnderstood."""
+        return difference(parse(before, self.prefix), parse(after, self.prefix), model=model)
+
+
+def span(cores: Sequence[int]) -> str:
+    """Cores as the engines' options take them: 0,1,2."""
+    return ",".join(map(str, cores))

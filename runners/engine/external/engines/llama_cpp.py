@@ -1,0 +1,167 @@
+"""llama.cpp's llama-server, started by the runner; flags of b11434."""
+
+import json
+from collections.abc import Mapping
+from typing import Annotated, ClassVar, Literal, Self
+
+from pydantic import Field, model_validator
+
+from app.domain.outside import llama_cpp as told
+from app.domain.outside.reading import Engine as Kind
+from app.domain.outside.reading import Reading
+from app.domain.outside.streamed import Event, llama_event
+from app.domain.outside.untrusted import NotUnderstood
+from runners.engine.external.aliases import Alias, LlamaServer
+from runners.engine.external.answer import Answer, Ask
+from runners.engine.external.client import Client, Posted
+from runners.engine.external.engines.base import Engine, Few, Mode, Setup
+from runners.engine.external.faults import EngineFault
+from runners.engine.external.ports import LOOPBACK
+from runners.engine.external.process import Command
+
+Rate = Annotated[float, Field(ge=0, le=1)]
+
+
+class Plain(Mode):
+    mode: Literal["plain"] = "plain"
+
+
+class _Ngram(Mode):
+    """All of them keep n-grams of a slot, or of the whole server, from one request to the next."""
+
+    memory: ClassVar[str] = "process"
+
+
+class NgramSimple(_Ngram):
+    mode: Literal["ngram-simple"]
+    size_n: Few = 3
+    size_m: Few = 8
+
+
+class NgramMapK(_Ngram):
+    mode: Literal["ngram-map-k"]
+    size_n: Few = 3
+    size_m: Few = 8
+
+
+class NgramMod(_Ngram):
+    mode: Literal["ngram-mod"]
+    n_match: Few = 4
+    n_min: Few = 2
+    n_max: Few = 8
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        if self.n_min > self.n_max:
+            raise ValueError("n_min is above n_max")
+        return self
+
+
+class NgramCache(_Ngram):
+    mode: Literal["ngram-cache"]
+    n_max: Few = 8
+
+
+class DraftModel(Mode):
+    """`rates` make acceptance up: the probability that the first i drafts are all kept, for i from 1 to n_max."""
+
+    mode: Literal["draft-model"]
+    n_max: Few = 3
+    rates: tuple[Rate, ...] | None = None
+
+    @model_validator(mode="after")
+    def _a_rate_for_each(self) -> Self:
+        if self.rates is not None and (len(self.rates) != self.n_max or any(b > a for a, b in zip(self.rates, self.rates[1:], strict=False))):
+            raise ValueError("rates has one entry for each of n_max drafts, none above the one before")
+        return self
+
+
+Modes = Annotated[Plain | NgramSimple | NgramMapK | NgramMod | NgramCache | DraftModel, Field(discriminator="mode")]
+
+
+class LlamaCpp(Engine):
+    """`Modes` are what a spec may ask for. The ids of a streamed answer lack the tokens that end within a character."""
+
+    name: ClassVar[Kind] = "llama.cpp"
+    launched = True
+    metrics = "/metrics"
+    prefix = told.PREFIX
+    ends_with_done = False
+
+    def command(self, alias: Alias, mode: Mode, setup: Setup) -> Command:
+        if not isinstance(alias, LlamaServer):
+            raise EngineFault("engine_unfit", f"llama.cpp is started from an alias of its own kind, and not of kind {alias.kind}")
+        # A thread more than there are cores to itself makes llama-server spin: 30 times slower beside one busy neighbour.
+        threads = str(max(1, len(setup.cores)))
+        serving = ("--host", LOOPBACK, "--port", str(setup.port), "--alias", self.served_as, "--metrics", "--slots", "--no-ui")
+        size = ("-c", str(setup.context * setup.slots), "-np", str(setup.slots), "-t", threads, "-tb", threads)
+        arguments = (str(alias.server), "-m", str(setup.model), *serving, *size, *_speculation(mode, setup, threads), *alias.arguments)
+        return Command(arguments)
+
+    def forced(self, mode: Mode) -> str | None:
+        return "--spec-synth-rates" if isinstance(mode, DraftModel) and mode.rates is not None else None
+
+    def longest_draft(self, mode: Mode) -> int | None:
+        return getattr(mode, "n_max", None) or getattr(mode, "size_m", None)
+
+    def posted(self, ask: Ask) -> Posted:
+        body = {
+            "prompt": ask.prompt,
+            "n_predict": ask.most_tokens,
+            "temperature": ask.temperature,
+            "stream": ask.stream,
+            "stop": list(ask.stop),
+            "ignore_eos": ask.ignore_eos,
+            # Both arms read every prompt whole, and the ids are wanted.
+            "cache_prompt": False,
+            "return_tokens": True,
+        }
+        return Posted("/completion", body | ({} if ask.seed is None else {"seed": ask.seed}))
+
+    def event(self, data: Mapping[str, object], text: str, ids: int, ask: Ask) -> Event:
+        return llama_event(data)
+
+    def reading(self, answer: Answer, mode: Mode) -> Reading:
+        return told.timings(answer.body, longest_draft=self.longest_draft(mode), forced=self.forced(mode))
+
+    def total(self, before: str, after: str, mode: Mode, *, requests: int, alone: bool) -> Reading:
+        return told.counters(
+            self.moved(before, after),
+            requests=requests,
+            prompt_calls=requests if alone else None,
+            longest_draft=self.longest_draft(mode),
+            forced=self.forced(mode),
+        )
+
+    async def version(self, client: Client) -> str | None:
+        return told.build(await client.told("/props"))
+
+    async def check_speculation(self, client: Client, mode: Mode) -> None:
+        """A draft model that does not fit is left out by the server, which then serves plainly and says so in /slots alone."""
+        try:
+            speculates = told.speculates(json.loads(await client.get("/slots")))
+        except (NotUnderstood, ValueError) as error:
+            raise EngineFault("engine_unreadable", f"what {client.called} says of its slots is not understood: {error}") from error
+        if speculates != (mode.mode != "plain"):
+            said = "speculates although it is the plain arm" if speculates else "does not speculate; does its draft model fit the target?"
+            raise EngineFault("engine_not_speculating", f"{client.called} {said}")
+        await super().check_speculation(client, mode)
+
+
+def _speculation(mode: Mode, setup: Setup, threads: str) -> tuple[str, ...]:
+    match mode:
+        case NgramSimple() | NgramMapK():
+            flag = f"--spec-{mode.mode}-size"
+            return ("--spec-type", mode.mode, f"{flag}-n", str(mode.size_n), f"{flag}-m", str(mode.size_m))
+        case NgramMod():
+            sizes = (("match", mode.n_match), ("min", mode.n_min), ("max", mode.n_max))
+            return ("--spec-type", mode.mode, *(word for name, size in sizes for word in (f"--spec-ngram-mod-n-{name}", str(size))))
+        case NgramCache():
+            return ("--spec-type", mode.mode, "--spec-draft-n-max", str(mode.n_max))
+        case DraftModel():
+            if setup.draft is None:
+                raise EngineFault("engine_unfit", "speculation with a draft model needs one")
+            made_up = () if mode.rates is None else ("--spec-synth-rates", ",".join(map(str, mode.rates)))
+            return ("-md", str(setup.draft), "--spec-type", "draft-simple", "--spec-draft-n-max", str(mode.n_max), "-td", threads, *made_up)
+        case _:
+            return ()

@@ -1,0 +1,110 @@
+"""vLLM, started by the runner out of a virtual environment of its own; options of 0.32.0."""
+
+import json
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field
+
+from app.domain.outside import vllm as told
+from app.domain.outside.reading import Engine as Kind
+from app.domain.outside.reading import Reading
+from runners.engine.external.aliases import Alias, VllmEnvironment
+from runners.engine.external.answer import Answer, Ask
+from runners.engine.external.client import Client, Posted
+from runners.engine.external.engines.base import Engine, Few, Mode, Setup, span
+from runners.engine.external.faults import EngineFault
+from runners.engine.external.ports import LOOPBACK
+from runners.engine.external.process import Command
+
+
+class Plain(Mode):
+    mode: Literal["plain"] = "plain"
+
+
+class Ngram(Mode):
+    mode: Literal["ngram"]
+    tokens: Few = 4
+    lookup_min: Few = 2
+    lookup_max: Few = 3
+
+
+class DraftModel(Mode):
+    """`acceptance` makes acceptance up: the mean number of tokens of a round, the target's own among them."""
+
+    mode: Literal["draft-model"]
+    tokens: Few = 3
+    acceptance: Annotated[float, Field(ge=1, le=1025)] | None = None
+
+
+Modes = Annotated[Plain | Ngram | DraftModel, Field(discriminator="mode")]
+
+
+class Vllm(Engine):
+    """`Modes` are what a spec may ask for."""
+
+    name: ClassVar[Kind] = "vllm"
+    launched = True
+    metrics = "/metrics"
+    prefix = told.PREFIX
+
+    def command(self, alias: Alias, mode: Mode, setup: Setup) -> Command:
+        if not isinstance(alias, VllmEnvironment):
+            raise EngineFault("engine_unfit", f"vLLM is started from an alias of its own kind, and not of kind {alias.kind}")
+        serving = ("--host", LOOPBACK, "--port", str(setup.port), "--served-model-name", self.served_as)
+        size = ("--max-model-len", str(setup.context), "--max-num-seqs", str(setup.slots), "--dtype", setup.dtype)
+        # Both arms read every prompt whole, and tell what each request took.
+        alike = ("--no-enable-prefix-caching", "--enforce-eager", "--enable-per-request-metrics")
+        program = alias.python.parent / "vllm"
+        arguments = (str(program), "serve", str(setup.model), *serving, *size, *alike, *_speculation(mode, setup), *alias.arguments)
+        return Command(arguments, _surroundings(alias, setup))
+
+    def forced(self, mode: Mode) -> str | None:
+        return told.forced(config) if (config := _config(mode, None)) is not None else None
+
+    def longest_draft(self, mode: Mode) -> int | None:
+        return getattr(mode, "tokens", None)
+
+    def posted(self, ask: Ask) -> Posted:
+        posted = super().posted(ask)
+        return Posted(posted.path, {**posted.body, "return_token_ids": True})
+
+    def reading(self, answer: Answer, mode: Mode) -> Reading:
+        return told.speculative_decoding(answer.body, forced=self.forced(mode))
+
+    def total(self, before: str, after: str, mode: Mode, *, requests: int, alone: bool) -> Reading:
+        moved = self.moved(before, after, self.served_as)
+        return told.counters(moved, prompt_steps=requests if alone else None, forced=self.forced(mode))
+
+    async def version(self, client: Client) -> str | None:
+        version = (await client.told("/version")).get("version")
+        return version if isinstance(version, str) else None
+
+
+def _surroundings(alias: VllmEnvironment, setup: Setup) -> dict[str, str]:
+    """Without VLLM_HOST_IP its processes talk over the machine's own address. libiomp5 is there in builds for CPUs alone."""
+    fixed = {"VLLM_HOST_IP": LOOPBACK, "VLLM_NO_USAGE_STATS": "1", "DO_NOT_TRACK": "1", "HF_HUB_OFFLINE": "1"}
+    library = alias.python.parent.parent / "lib" / "libiomp5.so"
+    if not library.exists():
+        return fixed
+    return fixed | {"LD_PRELOAD": str(library), "VLLM_CPU_KVCACHE_SPACE": "1", "VLLM_CPU_OMP_THREADS_BIND": span(setup.cores)}
+
+
+def _config(mode: Mode, draft: str | None) -> Mapping[str, Any] | None:
+    match mode:
+        case Ngram():
+            sizes = {"prompt_lookup_max": mode.lookup_max, "prompt_lookup_min": mode.lookup_min}
+            return {"method": "ngram", "num_speculative_tokens": mode.tokens, **sizes}
+        case DraftModel():
+            made_up = {} if mode.acceptance is None else {"rejection_sample_method": "synthetic", "synthetic_acceptance_length": mode.acceptance}
+            return {"method": "draft_model", "model": draft, "num_speculative_tokens": mode.tokens, **made_up}
+        case _:
+            return None
+
+
+def _speculation(mode: Mode, setup: Setup) -> tuple[str, ...]:
+    """The counts of single requests are refused by a server that does not speculate."""
+    if isinstance(mode, DraftModel) and setup.draft is None:
+        raise EngineFault("engine_unfit", "speculation with a draft model needs one")
+    config = _config(mode, str(setup.draft))
+    return () if config is None else ("--per-request-spec-decode-metrics", "detailed", "--speculative-config", json.dumps(config))

@@ -1,0 +1,93 @@
+"""A served engine that is ready: started by this runner or attached to, with what a passport says of it."""
+
+import asyncio
+from pathlib import Path
+from typing import Self
+
+from app.discovery import subclasses_of
+from app.domain.bounds import Short
+from app.domain.value import Value
+from runners.engine.external.aliases import Alias, Attached
+from runners.engine.external.client import Client, Limits, Now
+from runners.engine.external.engines.base import Engine, Mode, Setup
+from runners.engine.external.faults import EngineFault
+from runners.engine.external.process import GRACE_SECONDS, READY_SECONDS, Process
+from runners.models.package import digest
+
+
+class Build(Value):
+    """The engine as it was measured. Of models the name of the file or folder and its digest, of paths in `command` the last part; None is what it
+    does not tell, or what a server that runs already cannot show."""
+
+    engine: Short
+    version: Short | None
+    model: Short
+    model_digest: Short | None = None
+    draft: Short | None = None
+    draft_digest: Short | None = None
+    command: tuple[str, ...] = ()
+
+
+def engines() -> dict[str, type[Engine]]:
+    return subclasses_of("runners.engine.external.engines", Engine)  # type: ignore[type-abstract]
+
+
+class Serving:
+    """Ready from its making to `stop`; `process` is None for a server that runs already. Raises EngineFault when it does not become ready."""
+
+    def __init__(self, engine: Engine, url: str, *, called: str, key: str | None = None, process: Process | None = None) -> None:
+        self.engine, self.url, self.called, self.process, self._key = engine, url, called, process, key
+
+    @classmethod
+    def launch(cls, engine: Engine, alias: Alias, mode: Mode, setup: Setup, log: Path, *, seconds: float = READY_SECONDS) -> Self:
+        """A process of its own, gone again where it does not become ready within `seconds`."""
+        process = Process(engine.name, engine.command(alias, mode, setup), setup.port, log)
+        try:
+            process.await_ready(engine.health, seconds)
+        except BaseException:
+            process.stop()
+            raise
+        return cls(engine, process.url, called=engine.name, process=process)
+
+    @classmethod
+    def attach(cls, engine: Engine, alias: Attached) -> Self:
+        return cls(engine, alias.url, called=engine.name, key=alias.key())
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def client(self, clock: Now, limits: Limits | None = None) -> Client:
+        ended = None if self.process is None else self.process.ended
+        return Client(self.called, self.url, clock, key=self._key, limits=limits, ended=ended)
+
+    def stop(self, grace: float = GRACE_SECONDS) -> None:
+        """A server that was there before stays."""
+        if self.process is not None:
+            self.process.stop(grace)
+
+    async def build(self, client: Client, setup: Setup | None = None) -> Build:
+        """`setup` is what it was started with. Files are read whole for their digests."""
+        if setup is None or self.process is None:
+            return Build(engine=self.engine.name, version=await self.engine.version(client), model=self.engine.served_as)
+        model = await asyncio.to_thread(digest_of, setup.model)
+        draft = None if setup.draft is None else await asyncio.to_thread(digest_of, setup.draft)
+        return Build(
+            engine=self.engine.name,
+            version=await self.engine.version(client),
+            model=setup.model.name,
+            model_digest=model,
+            draft=None if setup.draft is None else setup.draft.name,
+            draft_digest=draft,
+            command=self.process.command.told,
+        )
+
+
+def digest_of(model: Path) -> str:
+    """Of a file, or of the weights in a folder."""
+    files = [model] if model.is_file() else sorted(model.glob("*.safetensors"))
+    if not files:
+        raise EngineFault("engine_unfit", f"{model.name} is no file and holds no safetensors")
+    return digest(files)

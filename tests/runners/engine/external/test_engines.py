@@ -1,0 +1,234 @@
+"""Each engine's adapter: what it starts, what it asks, whether it speculates, and how its answers are read."""
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+from pydantic import TypeAdapter, ValidationError
+
+from app.discovery import modules_of
+from app.domain.outside.reading import Engine as Kind
+from runners.engine.external.aliases import Attached, LlamaServer, VllmEnvironment
+from runners.engine.external.answer import Answer, Ask
+from runners.engine.external.client import Client
+from runners.engine.external.engines import llama_cpp, vllm
+from runners.engine.external.engines.base import Engine, Mode, Setup
+from runners.engine.external.faults import EngineFault
+from runners.engine.external.serving import Serving, engines
+from tests.runners.engine.external.servers import Handler, events, served, streamed
+from tests.runners.engine.external.test_client import LLAMA, USAGE, VLLM, Wall, chunk
+
+SETUP = Setup(Path("/models/target.gguf"), 9000, slots=2, context=1024, cores=(1,), dtype="float32", draft=Path("/models/draft.gguf"))
+LLAMA_ALIAS = LlamaServer(kind="llama.cpp", server=Path("/opt/llama-server"), roots=(Path("/models"),), arguments=("-ngl", "0"))
+VLLM_ALIAS = VllmEnvironment(kind="vllm", python=Path("/opt/v/bin/python"), roots=(Path("/models"),))
+ATTACHED = Attached(kind="openai", url="http://127.0.0.1:1", model="m")
+LLAMA_MODES: TypeAdapter[Mode] = TypeAdapter(llama_cpp.Modes)
+VLLM_MODES: TypeAdapter[Mode] = TypeAdapter(vllm.Modes)
+BEFORE = "llama-server -m target.gguf --host 127.0.0.1 --port 9000 --alias m --metrics --slots --no-ui -c 2048 -np 2 -t 1 -tb 1"
+
+
+def test_there_is_one_adapter_for_each_engine_that_is_read() -> None:
+    # Nothing serves as transformers: it is what a tool loads into itself.
+    assert set(engines()) == set(get_args(Kind)) - {"transformers"}
+    assert len(modules_of("runners.engine.external.engines")) == len(engines())
+
+
+@pytest.mark.parametrize(
+    ("mode", "words"),
+    [
+        ({"mode": "plain"}, ""),
+        ({"mode": "ngram-simple"}, "--spec-type ngram-simple --spec-ngram-simple-size-n 3 --spec-ngram-simple-size-m 8"),
+        ({"mode": "ngram-map-k", "size_m": 4}, "--spec-type ngram-map-k --spec-ngram-map-k-size-n 3 --spec-ngram-map-k-size-m 4"),
+        ({"mode": "ngram-mod"}, "--spec-type ngram-mod --spec-ngram-mod-n-match 4 --spec-ngram-mod-n-min 2 --spec-ngram-mod-n-max 8"),
+        ({"mode": "ngram-cache"}, "--spec-type ngram-cache --spec-draft-n-max 8"),
+        ({"mode": "draft-model"}, "-md draft.gguf --spec-type draft-simple --spec-draft-n-max 3 -td 1"),
+        (
+            {"mode": "draft-model", "rates": [0.8, 0.5, 0.2]},
+            "-md draft.gguf --spec-type draft-simple --spec-draft-n-max 3 -td 1 --spec-synth-rates 0.8,0.5,0.2",
+        ),
+    ],
+)
+def test_llama_server_is_started_with_the_flags_of_its_mode(mode: dict[str, Any], words: str) -> None:
+    command = llama_cpp.LlamaCpp("m").command(LLAMA_ALIAS, LLAMA_MODES.validate_python(mode), SETUP)
+    assert " ".join(command.told) == " ".join(filter(None, [BEFORE, words, "-ngl 0"]))
+
+
+def test_acceptance_that_is_made_up_is_known_by_its_mode() -> None:
+    """Catches a figure of synthetic acceptance that nobody recognises."""
+    engine = llama_cpp.LlamaCpp("m")
+    assert engine.forced(LLAMA_MODES.validate_python({"mode": "draft-model", "rates": [0.8, 0.5, 0.2]})) == "--spec-synth-rates"
+    assert engine.forced(LLAMA_MODES.validate_python({"mode": "draft-model"})) is None
+    assert vllm.Vllm("m").forced(VLLM_MODES.validate_python({"mode": "draft-model", "acceptance": 2.5})) == "rejection_sample_method=synthetic"
+    assert vllm.Vllm("m").forced(VLLM_MODES.validate_python({"mode": "ngram"})) is None
+
+
+def test_a_mode_that_remembers_requests_is_started_anew() -> None:
+    """Catches a second trial that drafts out of the first one's answers: 80 of 124 became 448 of 510 that way."""
+    anew = {mode: llama_cpp.LlamaCpp("m").restart_between_trials(LLAMA_MODES.validate_python({"mode": mode})) for mode in
+            ("plain", "ngram-simple", "ngram-map-k", "ngram-mod", "ngram-cache", "draft-model")}  # fmt: skip
+    assert anew == {"plain": False, "ngram-simple": True, "ngram-map-k": True, "ngram-mod": True, "ngram-cache": True, "draft-model": False}
+
+
+@pytest.mark.parametrize(
+    "mode",
+    [
+        {"mode": "draft-model", "rates": [0.5, 0.8, 0.2]},
+        {"mode": "draft-model", "rates": [0.5]},
+        {"mode": "ngram-mod", "n_min": 9},
+        {"mode": "ngram-simple", "size_n": 0},
+        {"mode": "ngram-simple", "server": "/bin/sh"},
+    ],
+)
+def test_a_mode_that_the_server_would_refuse_is_refused_before(mode: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError):
+        LLAMA_MODES.validate_python(mode)
+
+
+def test_vllm_is_started_out_of_its_own_environment_and_talks_over_loopback() -> None:
+    command = vllm.Vllm("m").command(VLLM_ALIAS, VLLM_MODES.validate_python({"mode": "ngram"}), SETUP)
+    config = json.loads(command.arguments[-1])
+    assert config == {"method": "ngram", "num_speculative_tokens": 4, "prompt_lookup_max": 3, "prompt_lookup_min": 2}
+    assert " ".join(command.arguments[:-1]) == (
+        "/opt/v/bin/vllm serve /models/target.gguf --host 127.0.0.1 --port 9000 --served-model-name m --max-model-len 1024 --max-num-seqs 2 "
+        "--dtype float32 --no-enable-prefix-caching --enforce-eager --enable-per-request-metrics --per-request-spec-decode-metrics detailed "
+        "--speculative-config"
+    )
+    assert command.environment["VLLM_HOST_IP"] == "127.0.0.1"
+    plain = vllm.Vllm("m").command(VLLM_ALIAS, VLLM_MODES.validate_python({"mode": "plain"}), SETUP)
+    assert not any("spec" in word for word in plain.arguments), "a plain server refuses to start with flags of speculation"
+
+
+def test_an_engine_is_started_from_its_own_alias_alone() -> None:
+    plain = LLAMA_MODES.validate_python({"mode": "plain"})
+    with pytest.raises(EngineFault, match="and not of kind openai"):
+        llama_cpp.LlamaCpp("m").command(ATTACHED, plain, SETUP)
+    with pytest.raises(EngineFault, match="openai is not started by a runner"):
+        engines()["openai"]("m").command(ATTACHED, plain, SETUP)
+
+
+def counters(rounds: int, drafted: int, kept: int) -> str:
+    lines = {"num_draft_tokens": drafted, "num_accepted_tokens": kept, "num_drafts": rounds}
+    spec = [f"llamacpp:spec_decode_{name}_total {value}" for name, value in lines.items()]
+    return "\n".join(["llamacpp:tokens_predicted_total 3", "llamacpp:n_decode_total 3", *spec]) + "\n"
+
+
+def check(mode: dict[str, Any], slots: Any, *drafted: int) -> None:
+    """Whether a llama-server passes whose /slots say this and whose counter of drafts has these values, scrape by scrape."""
+    left = list(drafted)
+
+    def metrics(handler: Handler) -> None:
+        now = left.pop(0) if len(left) > 1 else left[0]
+        handler.reply(counters(now, now, 0).encode(), kind="text/plain")
+
+    routes = {"/slots": lambda handler: handler.reply(slots), "/metrics": metrics, "/completion": streamed(LLAMA)}
+
+    async def one(url: str) -> None:
+        async with Client("llama.cpp", url, Wall()) as client:
+            await llama_cpp.LlamaCpp("m").check_speculation(client, LLAMA_MODES.validate_python(mode))
+
+    with served(routes) as url:
+        asyncio.run(one(url))
+
+
+ON, OFF = {"id": 0, "speculative": True}, {"id": 0, "speculative": False}
+
+
+def test_llama_server_speculates_when_all_slots_say_so_and_its_counters_move() -> None:
+    check({"mode": "ngram-simple"}, [ON, ON], 0, 0, 0, 4)
+    check({"mode": "plain"}, [OFF, OFF], 0)
+
+
+@pytest.mark.parametrize(
+    ("mode", "slots", "said"),
+    [
+        ("draft-model", [ON, OFF], "does not speculate; does its draft model fit the target?"),
+        ("ngram-simple", [ON, ON], "it drafted nothing in 3 requests whose text only repeats itself"),
+        ("plain", [ON, ON], "speculates although it is the plain arm"),
+        ("ngram-simple", [], "is not understood"),
+        ("ngram-simple", [{"id": 0, "is_speculating": True}], "is not understood"),
+    ],
+)
+def test_an_arm_that_is_not_what_it_is_called_ends_before_the_first_trial(mode: str, slots: Any, said: str) -> None:
+    """Catches a speculative arm that serves plainly and says nothing, and would be weighed as one that does not pay."""
+    with pytest.raises(EngineFault, match=said.replace("?", r"\?")):
+        check({"mode": mode}, slots, 0)
+
+
+def read(engine: Engine, path: str, data: bytes, mode: Mode | None = None) -> tuple[Answer, Any]:
+    async def one(url: str) -> Answer:
+        async with Client(engine.name, url, Wall()) as client:
+            return await engine.ask(client, Ask("x", 8))
+
+    with served({path: streamed(data)}) as url:
+        found = asyncio.run(one(url))
+    return found, engine.reading(found, mode or LLAMA_MODES.validate_python({"mode": "plain"}))
+
+
+def test_an_answer_of_llama_server_is_read() -> None:
+    _, reading = read(llama_cpp.LlamaCpp("m"), "/completion", LLAMA, LLAMA_MODES.validate_python({"mode": "ngram-simple"}))
+    counts = reading.counts
+    assert (counts.emitted, counts.drafted, counts.verified, counts.rounds, counts.longest_draft) == (3, 4, 1, None, 8)
+
+
+def test_an_answer_of_vllm_is_read_from_its_last_piece() -> None:
+    spec = {"num_spec_steps": 1, "num_accepted_draft_tokens": 3, "num_draft_tokens": 4, "num_spec_tokens": 4, "acceptance_histogram": [0, 0, 0, 1, 0]}
+    data = events(chunk("The", [504]), chunk(" red", [1, 2, 3, 4]), chunk("", [5], "length"), {**USAGE, "metrics": {"speculative_decoding": spec}})
+    _, reading = read(vllm.Vllm("m"), "/v1/completions", data, VLLM_MODES.validate_python({"mode": "ngram"}))
+    assert (reading.counts.drafted, reading.counts.verified, reading.counts.rounds) == (4, 3, 1)
+    _, without = read(vllm.Vllm("m"), "/v1/completions", VLLM, VLLM_MODES.validate_python({"mode": "ngram"}))
+    assert (without.counts.emitted, without.counts.drafted) == (6, None)
+
+
+def test_sglang_repeats_its_answer_and_is_read_once() -> None:
+    """Catches an answer of SGLang put together from pieces each of which is the whole so far."""
+    meta = {
+        "id": "1",
+        "completion_tokens": 4,
+        "finish_reason": None,
+        "spec_verify_ct": 2,
+        "spec_num_proposed_drafts": 6,
+        "spec_num_correct_drafts": 1,
+    }
+    pieces = [
+        {"text": "The", "output_ids": [5], "meta_info": {**meta, "completion_tokens": 1}},
+        {"text": "The red", "output_ids": [5, 6, 7], "meta_info": {**meta, "completion_tokens": 3}},
+        {"text": "The red boat", "output_ids": [5, 6, 7, 8], "meta_info": {**meta, "finish_reason": {"type": "stop", "matched": 2}}},
+    ]
+    found, reading = read(engines()["sglang"]("m"), "/generate", events(*pieces))
+    assert (found.text, found.ids, found.emitted, found.finish) == ("The red boat", (5, 6, 7, 8), 4, "eos")
+    assert [delivery.tokens for delivery in found.deliveries] == [1, 2, 1]
+    assert (reading.counts.drafted, reading.drafted_source) == (6, "nominal")
+
+
+def test_lm_studio_and_tensorrt_are_read_as_they_tell() -> None:
+    stats = {
+        "stats": {"total_draft_tokens_count": 9, "accepted_draft_tokens_count": 5, "rejected_draft_tokens_count": 3, "ignored_draft_tokens_count": 1}
+    }
+    _, reading = read(engines()["lmstudio"]("m"), "/api/v0/completions", events(chunk("a", None, "length"), {**USAGE, **stats}))
+    assert (reading.engine, reading.counts.emitted, reading.counts.drafted, reading.counts.verified) == ("lmstudio", 6, 9, 5)
+    _, plain = read(engines()["tensorrt-llm"]("m"), "/v1/completions", events(chunk("a", None, "length"), USAGE))
+    assert (plain.engine, plain.counts.emitted, plain.counts.drafted) == ("tensorrt-llm", 6, None)
+
+
+def test_a_server_that_runs_already_is_asked_with_its_key_and_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Catches a key that is not sent, and a server of somebody else that is ended."""
+    seen: list[str | None] = []
+
+    def note(handler: Handler) -> None:
+        seen.append(handler.headers.get("authorization"))
+        streamed(VLLM)(handler)
+
+    monkeypatch.setenv("SOME_KEY", "sk-7")
+    with served({"/v1/completions": note}) as url:
+        alias = ATTACHED.model_copy(update={"url": url, "key_from": "SOME_KEY"})
+
+        async def one(serving: Serving) -> Answer:
+            async with serving.client(Wall()) as client:
+                return await serving.engine.ask(client, Ask("x", 8))
+
+        with Serving.attach(engines()["openai"]("m"), alias) as serving:
+            assert asyncio.run(one(serving)).emitted == 6
+        assert asyncio.run(one(serving)).emitted == 6
+    assert seen == ["Bearer sk-7", "Bearer sk-7"]
