@@ -71,3 +71,16 @@ def one_name(nodes: Sequence[Node], field: str) -> str | None:
         elif name is not None and name != found:
             node.wrong(plain("The field %(name)s differs between entries; a file is about one of them.", name=field))
     return found
+
+
+def histogram(node: Node, name: str) -> tuple[int, ...] | None:
+    """{"0": 1, "3": 2} → (1, 0, 0, 2): rounds by the drafts that they kept. Raises NotImported for a key that is no length of a draft."""
+    kept = node.at(name)
+    if kept is None:
+        return None
+    rounds = {}
+    for length in kept.fields:
+        if not (length.isascii() and length.isdecimal() and len(length) <= 4 and int(length) <= LONGEST_DRAFT):
+            kept.wrong(plain("The keys of a histogram are to be numbers from 0 to %(most)s.", most=LONGEST_DRAFT))
+        rounds[int(length)] = kept.count(length) or 0
+    return tuple(rounds.get(j, 0) for j in range(max(rounds, default=-1) + 1))

@@ -7,7 +7,7 @@ from app.domain.counts import Counts
 from app.domain.outside.imported import Carried, Imported, Request
 from app.domain.outside.reading import Engine
 from app.domain.sentence import Sentence, plain
-from app.imports.formats._build import LONGEST_DRAFT, absent, one_name, reading, together
+from app.imports.formats._build import absent, histogram, one_name, reading, together
 from app.imports.formats._node import Node, bodies, first_object
 from app.imports.formats.base import Document, Format
 
@@ -61,7 +61,7 @@ def _request(record: Node, engine: Engine, before_stop: bool) -> Request:
         drafted=told["drafted"],
         verified=told["verified"],
         longest_draft=None if found is None else found.count("num_spec_tokens"),
-        histogram=None if found is None else _histogram(found),
+        histogram=None if found is None else histogram(found, "acceptance_histogram"),
     )
     name = record.need("metadata").text("x_request_id") or f"line {record.line}"
     return Request(name=name, reading=reading(engine, NAME, counts, missing, before_stop=before_stop), emitted_by=None if emitted is None else by)
@@ -78,19 +78,6 @@ def _engine(found: Node) -> tuple[Engine, bool]:
     if known is None:
         name.wrong(plain("This engine is not known here: %(known)s are.", known=", ".join(_ENGINES)))
     return known
-
-
-def _histogram(found: Node) -> tuple[int, ...] | None:
-    """{"0": 1, "3": 2} → (1, 0, 0, 2). Raises NotImported for a key that is no length of a draft."""
-    kept = found.at("acceptance_histogram")
-    if kept is None:
-        return None
-    rounds = {}
-    for name in kept.fields:
-        if not (name.isascii() and name.isdecimal() and len(name) <= 4 and int(name) <= LONGEST_DRAFT):
-            kept.wrong(plain("The keys of a histogram are to be numbers from 0 to %(most)s.", most=LONGEST_DRAFT))
-        rounds[int(name)] = kept.count(name) or 0
-    return tuple(rounds.get(j, 0) for j in range(max(rounds, default=0) + 1)) if rounds else ()
 
 
 def _remarks(records: list[Node], measured: list[Node], ended: list[Node], requests: list[Request]) -> list[Sentence]:

@@ -20,6 +20,7 @@ FILES = (
     "vllm_requests/ngram.jsonl",
     "llama_timings/ngram.jsonl",
     "aiperf/profile_export.jsonl",
+    "aiperf/profile_export_aiperf.json",
     "speed_bench/spec.json",
 )
 MARK = "ⱷⱷⱷ"

@@ -24,6 +24,7 @@ def read(name: str, **more: Any) -> Imported:
         ("llama_timings/ngram.jsonl", "llama-timings", (7, 369, None, 138, 203), 7),
         ("llama_timings/plain.jsonl", "llama-timings", (8, 433, None, None, None), 8),
         ("aiperf/profile_export.jsonl", "aiperf-jsonl", (8, 333, 50, 163, 200), 8),
+        ("aiperf/profile_export_aiperf.json", "aiperf-summary", (8, 333, 50, 163, 200), 0),
         ("speed_bench/spec.json", "speed-bench", (10, 531, None, 226, 366), 8),
         ("speed_bench/baseline.json", "speed-bench", (10, 531, None, None, None), 8),
     ],
@@ -82,6 +83,15 @@ def test_what_the_tool_printed_stands_with_its_unit() -> None:
     assert printed["spec_decode_per_position_acceptance_rates[3]"] == (0.74, "fraction", "acceptance_at_all_rounds")
     said = {each.name: (round(each.value, 4), each.unit, each.figure) for each in read("speed_bench/spec.json").printed}
     assert said["accept_rate"] == (0.6175, "fraction", "acceptance_rate")
+
+
+def test_means_over_requests_stand_beside_pooled_figures() -> None:
+    """Catches 70.3 % and 81.5 % of one file under one name, or one of them left out."""
+    found = read("aiperf/profile_export_aiperf.json")
+    printed = {each.name: (round(each.value, 3), each.unit) for each in found.printed if each.figure == "acceptance_rate"}
+    assert printed == {"spec_decode_overall_draft_acceptance_rate": (81.5, "percent"), "spec_decode_draft_acceptance_rate": (70.312, "percent")}
+    assert (found.carried.tokenizer, found.carried.load, found.tool_version) == ("models/smollm2-bf16", "concurrency 1", "0.13.0")
+    assert found.total.counts.histogram == (5, 2, 5, 1, 37)
 
 
 def test_a_file_carries_what_it_names_and_never_a_language() -> None:

@@ -1,0 +1,88 @@
+"""AIPerf's profile_export_aiperf.json: totals of the measured phase, without its warm-up, and means over requests (read from and run with 0.13)."""
+
+from app.domain.counts import Counts
+from app.domain.outside.imported import MOST_REQUESTS, Carried, Imported, Printed
+from app.domain.sentence import plain
+from app.imports.formats._build import absent, histogram, reading
+from app.imports.formats._node import Node, first_object, top
+from app.imports.formats.base import Document, Format
+
+NAME = "aiperf-summary"
+TOOL = "AIPerf"
+_EMITTED = ("total_usage_completion_tokens", "total_output_tokens")
+_NAMES = {"rounds": "total_spec_decode_steps", "drafted": "total_draft_tokens", "verified": "total_accepted_draft_tokens"}
+# The tool's own figures: name, unit, the figure of ours that it corresponds to. The first three are of the totals, the others means over requests.
+_PRINTED = (
+    ("spec_decode_overall_draft_acceptance_rate", "percent", "acceptance_rate"),
+    ("spec_decode_token_weighted_acceptance_length", "tokens", "tokens_per_round"),
+    ("output_token_throughput", "tokens per second", "throughput"),
+    ("spec_decode_draft_acceptance_rate", "percent", "acceptance_rate"),
+    ("spec_decode_acceptance_length", "tokens", "tokens_per_round"),
+    ("spec_decode_accepted_per_verified", "fraction", "verified_per_position"),
+)
+
+
+def _looks_like(document: Document) -> bool:
+    return not isinstance(document.value, list) and first_object(document).keys() >= {"aiperf_version", "input_config"}
+
+
+def _read(document: Document) -> Imported:
+    file = top(document)
+    requests = _total(file, "completed_request_count")
+    if not requests:
+        file.wrong(plain("No request of this file has ended well; there is nothing to import."))
+    if requests > MOST_REQUESTS:
+        file.wrong(plain("The file holds %(given)s requests; at most %(most)s are taken.", given=requests, most=MOST_REQUESTS))
+    usage, client = (_total(file, name) for name in _EMITTED)
+    rounds, drafted, verified = (_total(file, name) for name in _NAMES.values())
+    counts = Counts(
+        requests=requests,
+        emitted=client if usage is None else usage,
+        rounds=rounds,
+        drafted=drafted,
+        verified=verified,
+        histogram=histogram(file, "pooled_spec_decode_acceptance_histogram"),
+    )
+    looked_for: dict[str, str | tuple[str, ...]] = {**_NAMES, "emitted": _EMITTED}
+    missing = absent(**{count: names for count, names in looked_for.items() if getattr(counts, count) is None})
+    # The summary does not name the server; what is known of an engine is known of none here.
+    told = reading("openai", NAME, counts, missing)
+    remarks = [plain("Rates and lengths named without “overall” or “token weighted” are means over requests: a short answer weighs like a long one.")]
+    return Imported(
+        format=NAME,
+        tool=TOOL,
+        tool_version=file.text("aiperf_version"),
+        carried=_carried(file),
+        total=told,
+        printed=_printed(file),
+        remarks=tuple(remarks),
+    )
+
+
+def _total(file: Node, name: str) -> int | None:
+    found = file.within(name, "avg")
+    return None if found is None else found.as_count()
+
+
+def _carried(file: Node) -> Carried:
+    config = file.need("input_config")
+    models = config.within("models", "items")
+    names = [] if models is None else models.entries()
+    tokenizer = config.at("tokenizer")
+    phases = config.at("phases")
+    measured = [each for each in ([] if phases is None else phases.entries()) if each.text("kind") == "profiling"]
+    load = [f"{name} {found.as_number():g}" for each in measured for name in ("concurrency", "rate") if (found := each.at(name)) is not None]
+    return Carried(
+        target=names[0].text("name") if len(names) == 1 else None,
+        tokenizer=None if tokenizer is None else tokenizer.text("name"),
+        load=", ".join(load[:8]) or None,
+        measured_at=file.text("start_time"),
+    )
+
+
+def _printed(file: Node) -> tuple[Printed, ...]:
+    found = [(name, file.within(name, "avg"), unit, figure) for name, unit, figure in _PRINTED]
+    return tuple(Printed(name=name, value=value.as_number(), unit=unit, figure=figure) for name, value, unit, figure in found if value is not None)
+
+
+FORMAT = Format(NAME, TOOL, ("emitted", "rounds", "drafted", "verified", "histogram"), _looks_like, _read)
