@@ -79,7 +79,7 @@ def counters(moved: Moved, *, requests: int, prompt_calls: int | None = None, lo
     }
     undrafted = _undrafted(moved.total(_CALLS), told["rounds"], prompt_calls)
     names = {"emitted": _TOKENS, "rounds": _ROUNDS, "drafted": _PROPOSED, "verified": _ACCEPTED, "undrafted": _CALLS}
-    each_emitted = told["emitted"] is not None and told["emitted"] >= requests
+    each_emitted = told["emitted"] is not None and told["emitted"] >= requests > 0
     return Reading(
         engine="llama.cpp",
         shape=METRICS.name,

@@ -14,8 +14,8 @@ from app.domain.sentence import plain
 
 LARGEST_TEXT = 4 * 1024 * 1024
 LONGEST_LINE = 16 * 1024
-# An engine has some hundred series; each label of each model, rank and position makes one.
-MOST_SERIES = 50_000
+# An engine has some hundred series of some hundred characters, each rank as many again; the parser takes a second for so much.
+MOST_READ = 1024 * 1024
 
 Labels = frozenset[tuple[str, str]]
 Series = Mapping[tuple[str, Labels], float]
@@ -61,8 +61,9 @@ class Moved:
 
 
 def parse(text: str, prefix: str) -> Scrape:
-    """The series whose names begin with `prefix` (`vllm:`), and the time the process began. Raises NotUnderstood for a text of more than 4 MiB, for
-    one that has no such series, for a line that is none, and for a series that stands there twice, which would be added up."""
+    """The series whose names begin with `prefix` (`vllm:`), and the time the process began. Raises NotUnderstood for a text of more than 4 MiB, of
+    which the series take more than one, for one that has no such series, for a line that is none, and for a series that stands there twice: it would
+    be added up."""
     if len(text) > LARGEST_TEXT:
         raise NotUnderstood(plain("A scrape of metrics is to have at most %(most)s characters.", most=str(LARGEST_TEXT)))
     found: dict[tuple[str, Labels], float] = {}
@@ -71,8 +72,6 @@ def parse(text: str, prefix: str) -> Scrape:
             if (name, labels) in found:
                 raise NotUnderstood(plain("Line %(line)s of the metrics repeats a series of %(name)s.", line=number, name=quoted(name)))
             found[name, labels] = value
-        if len(found) > MOST_SERIES:
-            raise NotUnderstood(plain("A scrape of metrics is to have at most %(most)s series.", most=str(MOST_SERIES)))
     if not any(name != _STARTED for name, _ in found):
         raise NotUnderstood(plain("The metrics have no series whose name begins with %(prefix)s.", prefix=prefix))
     return Scrape(found)
@@ -80,6 +79,7 @@ def parse(text: str, prefix: str) -> Scrape:
 
 def _lines(text: str, prefix: str) -> Iterator[tuple[int, str]]:
     """The lines of samples that can be asked for. Buckets and times of creation cannot, and are most of a large text."""
+    taken = 0
     for number, line in enumerate(text.split("\n"), 1):
         own = _NAME.match(line)
         name = own.group() if own else ""
@@ -87,6 +87,11 @@ def _lines(text: str, prefix: str) -> Iterator[tuple[int, str]]:
             continue
         if len(line) > LONGEST_LINE:
             raise NotUnderstood(plain("Line %(line)s of the metrics is to have at most %(most)s characters.", line=number, most=str(LONGEST_LINE)))
+        taken += len(line)
+        if taken > MOST_READ:
+            raise NotUnderstood(
+                plain("The series of one engine in a scrape of metrics are to have at most %(most)s characters.", most=str(MOST_READ))
+            )
         yield number, line
 
 

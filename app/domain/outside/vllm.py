@@ -112,7 +112,7 @@ def counters(moved: Moved, *, prompt_steps: int | None = None, forced: str | Non
 def _prefill(moved: Moved, requests: int, emitted: int | None) -> int | None:
     """One token a request; not where one was preempted, whose prompt is run again and gives another, nor where one was cut off before its first."""
     cut = any(moved.total(_FINISHED, finished_reason=reason) for reason in ("abort", "error"))
-    return None if cut or moved.total(_PREEMPTED) != 0 or emitted is None or emitted < requests else requests
+    return None if cut or moved.total(_PREEMPTED) != 0 or not requests or not emitted or emitted < requests else requests
 
 
 def _undrafted(steps: int | None, rounds: int | None, prompt_steps: int | None) -> int | None:
