@@ -103,7 +103,8 @@ def _lines(text: str) -> Document:
         try:
             values.append(_value(line, number))
         except json.JSONDecodeError as error:
-            if number == last and error.pos >= len(line.rstrip()) - 1:
+            whole = line.rstrip()
+            if number == last and (error.pos >= len(whole) - 1 or not whole.endswith("}")):
                 raise NotImported(plain("The last line is cut off; the file was perhaps copied while it was written."), line=number) from None
             _no_json(error, number)
         numbers.append(number)

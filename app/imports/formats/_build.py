@@ -1,17 +1,17 @@
 """What every format does with the requests that it found."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from app.domain.counts import Counts
 from app.domain.outside.imported import MOST_REQUESTS, Carried, Imported, Printed, Request, summed
 from app.domain.outside.reading import Absent, Engine, Reading, Source
-from app.domain.outside.untrusted import quoted
+from app.domain.outside.untrusted import LONGEST_DRAFT, quoted
 from app.domain.sentence import Sentence, plain
 from app.imports.formats._node import Node
 from app.imports.formats.base import NotImported
 
-# No drafter writes more at once; a list by kept drafts is no longer.
-LONGEST_DRAFT = 1024
+# Of all lists by position together. A file of one number a request may ask for ten thousand places a request.
+MOST_PLACES = 2_000_000
 
 
 def absent(**looked_for: str | tuple[str, ...]) -> tuple[Absent, ...]:
@@ -24,6 +24,21 @@ def reading(engine: Engine, shape: str, counts: Counts, missing: tuple[Absent, .
     return Reading(engine=engine, shape=shape, counts=counts, drafted_source=source, absent=missing, counts_before_stop=before_stop)
 
 
+def gathered(found: Iterable[Request]) -> list[Request]:
+    """The requests, as long as they are not too many. Raises NotImported."""
+    requests: list[Request] = []
+    places = 0
+    for request in found:
+        counts = request.reading.counts
+        places += sum(len(each or ()) for each in (counts.histogram, counts.kept_at, counts.drafted_at))
+        if len(requests) == MOST_REQUESTS:
+            raise NotImported(plain("The file holds more than %(most)s requests; import it in parts.", most=MOST_REQUESTS))
+        if places > MOST_PLACES:
+            raise NotImported(plain("The drafts of this file are longer than any drafter writes them."))
+        requests.append(request)
+    return requests
+
+
 def together(
     name: str,
     tool: str,
@@ -34,12 +49,9 @@ def together(
     printed: Sequence[Printed] = (),
     remarks: Sequence[Sentence] = (),
 ) -> Imported:
-    """A file that tells of single requests. Raises NotImported where there are none or too many, where one stands twice, or where they are of several
-    engines."""
+    """A file that tells of single requests. Raises NotImported where there are none, where one stands twice, or where they are of several engines."""
     if not requests:
         raise NotImported(plain("No request of this file has ended well; there is nothing to import."))
-    if len(requests) > MOST_REQUESTS:
-        raise NotImported(plain("The file holds %(given)s requests; at most %(most)s are taken.", given=len(requests), most=MOST_REQUESTS))
     seen: set[str] = set()
     for each in requests:
         if each.name in seen:
@@ -80,7 +92,7 @@ def histogram(node: Node, name: str) -> tuple[int, ...] | None:
         return None
     rounds = {}
     for length in kept.fields:
-        if not (length.isascii() and length.isdecimal() and len(length) <= 4 and int(length) <= LONGEST_DRAFT):
+        if not (length.isascii() and length.isdecimal() and len(length) <= 5 and int(length) <= LONGEST_DRAFT):
             kept.wrong(plain("The keys of a histogram are to be numbers from 0 to %(most)s.", most=LONGEST_DRAFT))
         rounds[int(length)] = kept.count(length) or 0
     return tuple(rounds.get(j, 0) for j in range(max(rounds, default=-1) + 1))

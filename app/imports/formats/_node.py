@@ -11,6 +11,8 @@ from app.domain.outside.untrusted import LARGEST, LONGEST_WORD, NotUnderstood, q
 from app.domain.sentence import Sentence, plain
 from app.imports.formats.base import Document, NotImported
 
+LONGEST_SETTING = 32
+
 T = TypeVar("T")
 
 
@@ -84,6 +86,16 @@ class Node:
         if not isinstance(value, str) or len(value) > LONGEST_WORD or not value.isprintable():
             self.wrong(plain("This is to be a text of at most %(most)s printable characters.", most=LONGEST_WORD))
         return value
+
+    def as_name(self) -> str:
+        """What a tool calls something: a text, or a number."""
+        return str(self.as_count()) if isinstance(self.value, int) else self.as_text()
+
+    def as_written(self) -> str:
+        """A setting in the file's own words: a number as it stands there, or a word."""
+        if isinstance(self.value, str) and len(self.value) <= LONGEST_SETTING:
+            return self.as_text()
+        return f"{number:.0f}" if (number := self.as_number()).is_integer() else repr(number)
 
     def count(self, name: str) -> int | None:
         found = self.at(name)

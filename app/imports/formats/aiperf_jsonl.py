@@ -7,7 +7,7 @@ from app.domain.counts import Counts
 from app.domain.outside.imported import Carried, Imported, Request
 from app.domain.outside.reading import Engine
 from app.domain.sentence import Sentence, plain
-from app.imports.formats._build import absent, histogram, one_name, reading, together
+from app.imports.formats._build import absent, gathered, histogram, one_name, reading, together
 from app.imports.formats._node import Node, bodies, first_object
 from app.imports.formats.base import Document, Format
 
@@ -37,7 +37,7 @@ def _read(document: Document) -> Imported:
     longest = {found.count("num_spec_tokens") for found in objects}
     # An answer without drafts of its own, one that ended on a stop string say, is of the same server as the others.
     engine = _engine(objects[0]) if objects else _UNTOLD
-    requests = [_request(each, *engine) for each in ended]
+    requests = gathered(_request(each, *engine) for each in ended)
     carried = Carried(engine=one_name(objects, "engine"), longest_draft=longest.pop() if len(longest) == 1 else None)
     return together(NAME, TOOL, requests, carried, remarks=_remarks(records, measured, ended, requests))
 

@@ -71,7 +71,7 @@ def _carried(file: Node) -> Carried:
     tokenizer = config.at("tokenizer")
     phases = config.at("phases")
     measured = [each for each in ([] if phases is None else phases.entries()) if each.text("kind") == "profiling"]
-    load = [f"{name} {found.as_number():g}" for each in measured for name in ("concurrency", "rate") if (found := each.at(name)) is not None]
+    load = [f"{name} {found.as_written()}" for each in measured for name in ("concurrency", "rate") if (found := each.at(name)) is not None]
     return Carried(
         target=names[0].text("name") if len(names) == 1 else None,
         tokenizer=None if tokenizer is None else tokenizer.text("name"),

@@ -4,7 +4,7 @@ from app.domain.outside import llama_cpp
 from app.domain.outside.imported import Carried, Imported, Request
 from app.domain.outside.reading import Reading
 from app.domain.sentence import plain
-from app.imports.formats._build import one_name, together
+from app.imports.formats._build import gathered, one_name, together
 from app.imports.formats._node import Node, bodies, first_object
 from app.imports.formats.base import Document, Format
 
@@ -19,10 +19,10 @@ def _looks_like(document: Document) -> bool:
 def _read(document: Document) -> Imported:
     answers = bodies(document)
     readings = llama_cpp.nothing_drafted([_reading(each) for each in answers])
-    requests = [
+    requests = gathered(
         Request(name=answer.text("id") or str(place), reading=told, emitted_by="server")
         for place, (answer, told) in enumerate(zip(answers, readings, strict=True), 1)
-    ]
+    )
     carried = Carried(
         target=one_name(answers, "model"), engine="llama.cpp", engine_version=one_name(answers, "system_fingerprint"), sampling=_sampling(answers)
     )
@@ -39,9 +39,10 @@ def _reading(answer: Node) -> Reading:
 
 def _sampling(answers: list[Node]) -> str | None:
     """The temperature, where all answers tell the same one."""
-    told = {None if (found := each.within("generation_settings", "temperature")) is None else found.as_number() for each in answers}
+    found = [each.within("generation_settings", "temperature") for each in answers]
+    told = {None if each is None else each.as_written() for each in found}
     value = told.pop() if len(told) == 1 else None
-    return None if value is None else f"temperature {value:g}"
+    return None if value is None else f"temperature {value}"
 
 
 FORMAT = Format(NAME, TOOL, ("emitted", "drafted", "verified"), _looks_like, _read)

@@ -3,7 +3,7 @@
 from app.domain.outside import sglang
 from app.domain.outside.imported import Carried, Imported, Request
 from app.domain.sentence import plain
-from app.imports.formats._build import together
+from app.imports.formats._build import gathered, together
 from app.imports.formats._node import Node, bodies, first_object
 from app.imports.formats.base import Document, Format
 
@@ -16,7 +16,7 @@ def _looks_like(document: Document) -> bool:
 
 
 def _read(document: Document) -> Imported:
-    requests = [_request(each, place) for place, each in enumerate(bodies(document), 1)]
+    requests = gathered(_request(each, place) for place, each in enumerate(bodies(document), 1))
     remarks = [
         plain("SGLang does not count what it drafts: it multiplies rounds by the longest draft, so V/D is of a nominal D."),
         plain("An answer does not tell whether drafts were chains or trees; a rate of nodes of trees is not comparable with one of chains."),

@@ -7,8 +7,9 @@ from collections import Counter
 
 from app.domain.counts import Counts
 from app.domain.outside.imported import Carried, Imported, Request
+from app.domain.outside.untrusted import LONGEST_DRAFT
 from app.domain.sentence import plain
-from app.imports.formats._build import LONGEST_DRAFT, absent, one_name, reading, together
+from app.imports.formats._build import absent, gathered, one_name, reading, together
 from app.imports.formats._node import Node, bodies, first_object
 from app.imports.formats.base import Document, Format
 
@@ -30,7 +31,7 @@ def _read(document: Document) -> Imported:
     lengths = [_lengths(each) for each in whole]
     # The baseline writes a length of 1 for each token.
     kept = any(length > 1 for each in lengths for length in each)
-    requests = [_request(answer, own if kept else None) for answer, own in zip(whole, lengths, strict=True)]
+    requests = gathered(_request(answer, own if kept else None) for answer, own in zip(whole, lengths, strict=True))
     failed = len(answers) - len(whole)
     remarks = [
         plain("A step without a draft counts as a round in this file, and what was drafted is not told: acceptance V/D cannot be formed.")
@@ -65,10 +66,8 @@ def _request(answer: Node, lengths: list[int] | None) -> Request:
         histogram=None if lengths is None else _histogram(lengths),
     )
     looked_for = ("rounds", "drafted", "verified") if lengths is None else ("drafted",)
-    name = answer.need("question_id")
-    said = str(name.as_count()) if isinstance(name.value, int) else name.as_text()
     told = reading("transformers", NAME, counts, absent(**dict.fromkeys(looked_for, "accept_lengths")))
-    return Request(name=said, reading=told, emitted_by="new_tokens")
+    return Request(name=answer.need("question_id").as_name(), reading=told, emitted_by="new_tokens")
 
 
 def _histogram(lengths: list[int]) -> tuple[int, ...] | None:

@@ -4,7 +4,7 @@ and never drafted look alike."""
 from app.domain.counts import Counts
 from app.domain.outside.imported import Carried, Imported, Printed, Request
 from app.domain.sentence import Sentence, plain
-from app.imports.formats._build import absent, reading, together
+from app.imports.formats._build import absent, gathered, reading, together
 from app.imports.formats._node import Node, first_object, top
 from app.imports.formats.base import Document, Format
 
@@ -32,7 +32,7 @@ def _read(document: Document) -> Imported:
         load=None if concurrency is None else f"concurrency {concurrency}",
         sampling=_sampling(config),
     )
-    requests = [_request(each, speculated) for each in ended]
+    requests = gathered(_request(each, speculated) for each in ended)
     remarks = _remarks(len(samples) - len(ended), speculated)
     return together(NAME, TOOL, requests, carried, printed=_printed(file), remarks=remarks)
 
@@ -48,7 +48,7 @@ def _request(sample: Node, speculated: bool) -> Request:
     )
     missing = absent(rounds="num_drafts", **({} if speculated else {"drafted": "draft_n", "verified": "draft_n_accepted"}))
     told = reading("llama.cpp", NAME, counts, missing, before_stop=True)
-    return Request(name=sample.need("id").as_text(), reading=told, emitted_by="completion_tokens")
+    return Request(name=sample.need("id").as_name(), reading=told, emitted_by="completion_tokens")
 
 
 def _sampling(config: Node) -> str | None:
@@ -56,7 +56,7 @@ def _sampling(config: Node) -> str | None:
     extra = config.at("extra_inputs")
     if extra is None:
         return None
-    told = [f"{name} {extra.need(name).as_number():g}" for name in ("temperature", "top_p", "top_k", "seed") if extra.at(name) is not None]
+    told = [f"{name} {found.as_written()}" for name in ("temperature", "top_p", "top_k", "seed") if (found := extra.at(name)) is not None]
     return ", ".join(told) or None
 
 

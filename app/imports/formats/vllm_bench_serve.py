@@ -80,11 +80,7 @@ def _total(result: Node, completed: int, rates: list[float]) -> Reading:
 
 def _load(result: Node) -> str | None:
     """In the tool's own words; a rate without end is the text "inf" there."""
-    said = []
-    for name in _LOAD:
-        found = result.at(name)
-        if found is not None:
-            said.append(f"{name} {found.as_text() if isinstance(found.value, str) else f'{found.as_number():g}'}")
+    said = [f"{name} {found.as_written()}" for name in _LOAD if (found := result.at(name)) is not None]
     return ", ".join(said) or None
 
 

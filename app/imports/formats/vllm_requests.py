@@ -3,7 +3,7 @@
 from app.domain.outside import vllm
 from app.domain.outside.imported import Carried, Imported, Request
 from app.domain.sentence import plain
-from app.imports.formats._build import one_name, together
+from app.imports.formats._build import gathered, one_name, together
 from app.imports.formats._node import Node, bodies, first_object
 from app.imports.formats.base import Document, Format
 
@@ -19,7 +19,7 @@ def _looks_like(document: Document) -> bool:
 
 def _read(document: Document) -> Imported:
     answers = bodies(document)
-    requests = [_request(each, place) for place, each in enumerate(answers, 1)]
+    requests = gathered(_request(each, place) for place, each in enumerate(answers, 1))
     lacking = sum(each.reading.counts.rounds is None for each in requests)
     remarks = [plain("Steps without a draft are in no answer of vLLM; tokens per target forward cannot be formed.")]
     if lacking:

@@ -35,6 +35,8 @@ def refused(content: bytes) -> str:
         (b'{"a": 1, "\\u0441": 2, "a": 3}', "The field a is given twice"),
         (b'{"a": 1}\n{"b": 2, "b": 3}', "line 2: The field b is given twice"),
         (b'{"a": 1}\n{"b": 2}\n{"c": {"d": 1', "line 3: The last line is cut off"),
+        (b'{"a": 1}\n{"b": 2}\n{"c": "an unfinished te', "line 3: The last line is cut off"),
+        (b'{"a": 1}\n{"b": 2}\n{"c": tru', "line 3: The last line is cut off"),
         (b'{"a": 1}\n{"b": }\n{"c": 1}', "line 2: This is no JSON from character 7 "),
         (b'{"a": 1}\n{"b": NaN}', "line 2: NaN"),
         (gzip.compress(b'{"a": 1}')[:-6], "damaged or cut off"),

@@ -29,7 +29,7 @@ SPOILT = st.one_of(
     st.booleans(),
     st.integers(-10, 10),
     st.sampled_from(
-        [-1, 10**15, 10**16, 10**400, 0.5, 1e308, "", "x", f"{MARK * 100}", "a\0b", "\ud800", [], {}, [[]], {"value": {}}, [1, "x", None]]
+        [-1, 10**15, 10**16, 10**400, 0.5, 1e308, "", "x", f"{MARK * 100}", "y" * 250, "a\0b", "\ud800", [], {}, [[]], {"value": {}}, [1, "x", None]]
     ),
 )
 quick = settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))

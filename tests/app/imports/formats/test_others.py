@@ -88,6 +88,15 @@ def test_a_short_histogram_gives_its_counts() -> None:
     assert (told(found), found.total.counts.broken(), str(found.total.closure)) == ((1, 54, 43, 10, 129), [], "closes")
 
 
+def test_long_drafts_of_many_requests_are_stopped() -> None:
+    """Catches a file of some kilobytes a request that takes gigabytes: one number asks for ten thousand places."""
+    drafts = {"num_spec_steps": 1, "num_accepted_draft_tokens": 10_000, "num_draft_tokens": 10_000, "per_step_accepted": [10_000]}
+    bodies = [{"id": str(n), "usage": {"completion_tokens": 9}, "metrics": {"speculative_decoding": drafts}} for n in range(201)]
+    assert imported(lines(*bodies[:200])).total.counts.requests == 200
+    with pytest.raises(NotImported, match="longer than any drafter"):
+        imported(lines(*bodies))
+
+
 def test_tensorrt_from_before_and_after() -> None:
     """Catches TensorRT-LLM's counters read under another engine's names."""
     series = 'trtllm_spec_decode_{0}_tokens_total{{token_position="{1}"}} {2}\n'
