@@ -5,7 +5,7 @@ import sys
 
 import typer
 
-from app.commands import compare, database, demo, gate, probe, project, runner, serve, submit, suite, table, token, toy, user, wait, zoo
+from app.commands import bring, compare, database, demo, gate, probe, project, runner, serve, submit, suite, table, token, toy, user, wait, zoo
 
 FAILED = 3
 commands = typer.Typer(
@@ -18,6 +18,7 @@ commands.command()(wait.wait)
 commands.command()(compare.compare)
 commands.command()(gate.gate)
 commands.command()(table.table)
+commands.command(name="import")(bring.bring)
 commands.command()(probe.probe)
 commands.command(name="probe-cancel")(probe.cancel)
 commands.command()(demo.demo)

@@ -61,12 +61,12 @@ async def sent(request: Request) -> tuple[bytes, bytes | None]:
     if not request.headers.get("content-type", "").lower().startswith("multipart/form-data"):
         return await request.body(), None
     async with request.form(max_files=2, max_fields=32) as form:
-        file, before = await _content(form.get("file")), await _content(form.get("before"))
+        file, before = await content_of(form.get("file")), await content_of(form.get("before"))
     if file is None:
         raise InvalidInput("The form holds no file under the name file.", fields=[{"pointer": "/file", "detail": "is required"}])
     return file, before
 
 
-async def _content(part: UploadFile | str | None) -> bytes | None:
+async def content_of(part: UploadFile | str | None) -> bytes | None:
     """An empty choice of a file is none."""
     return await part.read() if isinstance(part, UploadFile) and part.filename else None

@@ -131,7 +131,10 @@ def _notes(imported: Imported, known: Known) -> tuple[Sentence, ...]:
         notes.append(words.NOMINAL)
     if len(counts) > 1:
         told = [name for name in ("emitted", "rounds", "verified", "drafted") if all(getattr(each, name) is not None for each in counts)]
-        notes.append(words.CLUSTERS if all(carried(counts, imported.total.counts, (name,)) for name in told) else words.SUMS)
+        whole = all(carried(counts, imported.total.counts, (name,)) for name in told)
+        notes.append(words.CLUSTERS if whole else words.SUMS)
+        if whole and imported.total.counts.requests > len(counts):
+            notes.append(words.turns(len(counts), imported.total.counts.requests))
     return tuple(notes)
 
 

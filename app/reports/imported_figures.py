@@ -60,7 +60,7 @@ def _frames(imported: Imported, needs: Sequence[str]) -> Frames:
 
 def carried(counts: Sequence[Counts], total: Counts, needs: Sequence[str]) -> bool:
     """Whether single requests tell all of a figure's counts, so that they are its clusters."""
-    told = bool(counts) and all(each.requests == 1 and getattr(each, name) is not None for each in counts for name in needs)
+    told = bool(counts) and all(getattr(each, name) is not None for each in counts for name in needs)
     return told and all(sum(getattr(each, name) for each in counts) == getattr(total, name) for name in needs)
 
 

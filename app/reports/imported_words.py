@@ -25,6 +25,12 @@ NOMINAL = plain("Drafted tokens were not counted: D is the longest draft times t
 SUMS = plain("The requests do not add up to the file's totals, so figures are of the totals and have no interval.")
 
 
+def turns(entries: int, requests: int) -> Sentence:
+    return plain(
+        "What the file tells of several turns together counts once: %(requests)s stand in %(entries)s entries.", requests=requests, entries=entries
+    )
+
+
 def closing(closure: Closure) -> Sentence:
     """How the delivered tokens are accounted for."""
     gap = abs(closure.gap)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, Protocol
 
 from app.domain.estimate import Absent, Cell, Estimate, Figure, Refusal
 from app.domain.sentence import Sentence
@@ -92,6 +92,13 @@ def find(report: Report, id: str, locale: str, **part: str) -> Shown:
     return missing(id, locale) if cell is None else show(cell, report, locale)
 
 
+class Narrowed(Protocol):
+    """A cell of any kind of report."""
+
+    @property
+    def part(self) -> dict[str, str]: ...
+
+
 _PARTS = {
     "position": mark("position %(value)s"), "per": mark("per %(value)s"), "gap": mark("gap %(value)s"), "output": mark("output tokens %(value)s"),
     "context": mark("after %(value)s tokens"),
@@ -103,7 +110,7 @@ _COUNTED = {"sequences": both("%(value)s sequence", "%(value)s sequences"), "tok
 _OURS = {"text", "per", "of", "arm", "over"}
 
 
-def part_of(cell: Figure | Refusal | Absent, locale: str) -> str:
+def part_of(cell: Narrowed, locale: str) -> str:
     """The narrowing in words: `position 2`, `prompts, per word`, `code`."""
     said = []
     for name, value in cell.part.items():

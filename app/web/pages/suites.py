@@ -96,14 +96,14 @@ async def view(
 
 def faults(found: Sequence[Fault], locale: str) -> list[tuple[str, str]]:
     """(anchor, sentence) for each of the first faults of a file, and how many more there are."""
-    shown = [("file", _fault(fault, locale)) for fault in found[:SHOWN_FAULTS]]
+    shown = [("file", said_at(fault, locale)) for fault in found[:SHOWN_FAULTS]]
     more = len(found) - len(shown)
     if more > 0:
         shown.append(("file", ngettext("%(n)s more fault.", "%(n)s more faults.", more, locale) % {"n": decimal(more, 0, locale)}))
     return shown
 
 
-def _fault(fault: Fault, locale: str) -> str:
+def said_at(fault: Fault, locale: str) -> str:
     said = say(fault.sentence, locale)
     if fault.line is None:
         return f"{fault.field}: {said}" if fault.field else said
