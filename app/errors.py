@@ -13,6 +13,8 @@ from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
+from app.domain import spelling
+
 logger = logging.getLogger(__name__)
 MOST_NAMED = 100
 
@@ -145,6 +147,8 @@ def _field(error: Mapping[str, Any]) -> dict[str, str]:
     at = pointer(path if place == "body" else [place, *path])
     if at in REFUSALS and (error["type"] == "missing" or _says_nothing(error.get("input"))):
         return {"pointer": at, "detail": REFUSALS[at]}
+    if error["type"] == "string_pattern_mismatch":
+        return {"pointer": at, "detail": spelling.SAID.get(error["ctx"]["pattern"], error["msg"])}
     message = "this field is not known" if error["type"] == "extra_forbidden" else error["msg"].removeprefix("Value error, ")
     return {"pointer": at, "detail": message}
 

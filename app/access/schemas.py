@@ -6,11 +6,12 @@ from typing import Annotated, Self
 from pydantic import AfterValidator, Field, model_validator
 
 from app.access.tokens import SCOPES, Scope
+from app.domain import spelling
 from app.domain.spec import Name
 from app.domain.value import Value
 from app.storage.view import DEFAULT
 
-ProjectName = Annotated[str, Field(min_length=1, max_length=63, pattern=r"^[a-z0-9][a-z0-9-]*$")]
+ProjectName = Annotated[str, Field(min_length=1, max_length=63, pattern=spelling.PROJECT)]
 
 
 def fitting(scopes: tuple[Scope, ...]) -> tuple[Scope, ...]:

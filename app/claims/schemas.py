@@ -5,6 +5,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, StringConstraints, model_validator
 
+from app.domain import spelling
 from app.domain.language import Language
 from app.domain.spec import Name
 from app.domain.value import Value
@@ -33,7 +34,7 @@ REFUSING: tuple[Lacking, ...] = ("language", "tokenizer")
 NAMED: tuple[Lacking, ...] = (*REFUSING, "target", "hardware", "load", "definition")
 
 Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
-Address = Annotated[str, StringConstraints(pattern=r"^https://[^\s<>\"']+$", max_length=400)]
+Address = Annotated[str, StringConstraints(pattern=spelling.ADDRESS, max_length=400)]
 
 
 class ClaimIn(Value):

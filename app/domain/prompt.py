@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
+from app.domain import spelling
 from app.domain.language import standard_tag
 from app.domain.sentence import Sentence
 from app.domain.spec import Name
@@ -28,7 +29,7 @@ class Prompt(Value):
     language: Annotated[str, Field(max_length=64), AfterValidator(standard_tag)]
     profile: Name
     answer: Literal["prompt", "code", "other"]
-    text: Annotated[str, Field(min_length=1, max_length=LONGEST_TEXT, pattern=r"\S"), AfterValidator(_storable)]
+    text: Annotated[str, Field(min_length=1, max_length=LONGEST_TEXT, pattern=spelling.TEXT), AfterValidator(_storable)]
 
 
 class Fault(Value):

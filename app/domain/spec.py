@@ -6,11 +6,12 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, model_validator
 
+from app.domain import spelling
 from app.domain.canonical import deeper, numbers
 from app.domain.language import Language
 from app.domain.value import Value
 
-Name = Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
+Name = Annotated[str, Field(min_length=1, max_length=64, pattern=spelling.NAME)]
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=256)]
 # A trial is two passes of each arm, and answers that are drawn need at least four seeds (definitions § 3).
 PASSES, SEEDS = 2, 4

@@ -55,7 +55,7 @@ async def test_a_claim_is_entered_read_and_withdrawn(service: Service) -> None:
         ({"value": 62}, "", "0.8 for 80"),
         ({"upto": 0.5}, "", "a range ascends"),
         ({"source": "  "}, "/source", "at least 1 character"),
-        ({"address": "javascript:alert(1)"}, "/address", "match pattern"),
+        ({"address": "javascript:alert(1)"}, "/address", "begins with https://"),
         ({"language": "klingonish"}, "/language", "language tag"),
         ({"low": 0.5}, "/low", "not known"),
     ],

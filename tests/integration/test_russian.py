@@ -47,12 +47,8 @@ IDS = {*METRICS, *PLOTTED, "cursor", "after"}
 ALLOWED = SYMBOLS | CLOCK | TAGS | FORMATS | PRODUCTS | IDS | NAMES | published() | offers()
 
 
-# A regular expression that a name must match is the same in every language.
-PATTERN = re.compile(r"«\^.*?\$»")
-
-
 def english(text: str) -> list[str]:
-    return [word for word in words(PATTERN.sub("", text)) if word.rstrip(".'’") not in ALLOWED]
+    return [word for word in words(text) if word.rstrip(".'’") not in ALLOWED]
 
 
 def test_the_eye_sees() -> None:
