@@ -4,7 +4,7 @@ BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 STAMP := $(VENV)/.installed-for-bezmen
 
-.PHONY: help demo test check bench campaigns table coverage reference browser clean
+.PHONY: help demo test check engines bench campaigns table coverage reference browser clean
 help: ## what can be made
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
@@ -40,6 +40,9 @@ check: $(STAMP) ## ruff, mypy, import arrows, schema against migrations
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	BEZMEN_DATA=$$(mktemp -d /tmp/bezmen-check.XXXXXX) sh -c '$(BIN)/bezmen db check; status=$$?; rm -rf "$$BEZMEN_DATA"; exit $$status'
+
+engines: $(STAMP) ## builds llama-server, for the tests that run it (minutes; once, into the user's cache or BEZMEN_CACHE)
+	$(BIN)/python -m runners.engine.external.build
 
 bench: $(STAMP) ## speed against the library's own decoding, on a quiet machine (minutes); writes build/bench.json (ARGS=NAME runs one and writes nothing)
 	$(BIN)/python -m benchmarks $(ARGS)
