@@ -87,9 +87,24 @@ class HandedSuite(OfferedSuite):
     """One whose prompts come with the lease: uploaded, and no runner's own."""
 
 
+class ServedEngine(Value):
+    """An engine beside our own loop, under the alias by which a spec names it. `drafters` are its own ways to speculate; `models` the names of those
+    offered models that it can serve, as `source:name`. `starts`: the runner starts both arms itself; one that is only attached to may lack the plain
+    arm (`plain`), and then there is acceptance and no speed-up. `observed`: its adapter has been run against the real engine."""
+
+    name: Name
+    kind: Annotated[str, Field(max_length=64)]
+    drafters: Annotated[tuple[Part, ...], Field(max_length=32)]
+    models: Annotated[tuple[Annotated[str, Field(max_length=300)], ...], Field(max_length=256)]
+    starts: bool
+    plain: bool = True
+    observed: bool = False
+
+
 class Offer(Value):
     """Everything that one runner can do, published when it starts. `compiles`: it has what compiled forwards need. `auto_dtype`: what the weights'
-    type `auto` is on its device, None where it does not say.
+    type `auto` is on its device, None where it does not say. `engines` are our own loop and the names of those in `served`, whose drafters are not among
+    `drafters`.
 
     `protocol` is what it speaks: app/domain/protocol.py."""
 
@@ -99,6 +114,7 @@ class Offer(Value):
     controllers: Annotated[tuple[Part, ...], Field(max_length=64)]
     verifiers: Annotated[tuple[Part, ...], Field(max_length=64)]
     suites: Annotated[tuple[OfferedSuite, ...], Field(max_length=256)]
+    served: Annotated[tuple[ServedEngine, ...], Field(max_length=32)] = ()
     auto_dtype: Dtype | None = None
     compiles: bool = False
     max_concurrency: Annotated[int, Field(ge=1, le=256)] = 1
