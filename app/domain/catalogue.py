@@ -103,8 +103,8 @@ class ServedEngine(Value):
 
 class Offer(Value):
     """Everything that one runner can do, published when it starts. `compiles`: it has what compiled forwards need. `auto_dtype`: what the weights'
-    type `auto` is on its device, None where it does not say. `engines` are our own loop and the names of those in `served`, whose drafters are not among
-    `drafters`.
+    type `auto` is on its device, None where it does not say. `engines` are our own loop and the names of those in `served`, whose drafters are not
+    among `drafters`.
 
     `protocol` is what it speaks: app/domain/protocol.py."""
 
