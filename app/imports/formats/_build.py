@@ -12,6 +12,7 @@ from app.imports.formats.base import NotImported
 
 # Of all lists by position together. A file of one number a request may ask for ten thousand places a request.
 MOST_PLACES = 2_000_000
+TOO_LONG = plain("The drafts of this file are longer than any drafter writes them.")
 
 
 def absent(**looked_for: str | tuple[str, ...]) -> tuple[Absent, ...]:
@@ -34,9 +35,17 @@ def gathered(found: Iterable[Request]) -> list[Request]:
         if len(requests) == MOST_REQUESTS:
             raise NotImported(plain("The file holds more than %(most)s requests; import it in parts.", most=MOST_REQUESTS))
         if places > MOST_PLACES:
-            raise NotImported(plain("The drafts of this file are longer than any drafter writes them."))
+            raise NotImported(TOO_LONG)
+        drafted(counts.longest_draft)
         requests.append(request)
     return requests
+
+
+def drafted(longest: int | None) -> int | None:
+    """The longest draft that a file tells of. Raises NotImported for one so long that it would excuse any gap between counts."""
+    if longest is not None and longest > LONGEST_DRAFT:
+        raise NotImported(TOO_LONG)
+    return longest
 
 
 def together(

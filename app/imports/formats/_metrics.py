@@ -8,6 +8,7 @@ from app.domain.outside.prometheus import Moved, Scrape
 from app.domain.outside.reading import Reading
 from app.domain.outside.untrusted import NotUnderstood
 from app.domain.sentence import plain
+from app.imports.formats._build import drafted
 from app.imports.formats._node import Node, top
 from app.imports.formats.base import Document
 
@@ -34,7 +35,7 @@ def read(document: Document, name: str, tool: str, prefix: str, counted: Callabl
     carried = Carried(
         target=model or _model(after),
         engine=total.engine,
-        longest_draft=total.counts.longest_draft,
+        longest_draft=drafted(total.counts.longest_draft),
         load=None if concurrency is None else f"concurrency {concurrency}",
     )
     remark = plain("The counters are the whole server's: all that was asked of it between the two texts is in them, warm-up and other clients too.")

@@ -5,7 +5,7 @@ from app.domain.counts import Counts
 from app.domain.outside.imported import MOST_REQUESTS, Carried, Imported, Printed
 from app.domain.outside.reading import Reading
 from app.domain.sentence import Sentence, plain
-from app.imports.formats._build import absent, reading
+from app.imports.formats._build import absent, drafted, reading
 from app.imports.formats._node import Node, first_object, top
 from app.imports.formats.base import Document, Format, NotImported
 
@@ -56,7 +56,9 @@ def _read(document: Document) -> Imported:
 
 def _rates(result: Node) -> list[float]:
     found = result.at(_RATES)
-    return [] if found is None else [each.as_share() for each in found.entries()]
+    rates = [] if found is None else [each.as_share() for each in found.entries()]
+    drafted(len(rates))
+    return rates
 
 
 def _total(result: Node, completed: int, rates: list[float]) -> Reading:

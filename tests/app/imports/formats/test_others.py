@@ -97,6 +97,13 @@ def test_long_drafts_of_many_requests_are_stopped() -> None:
         imported(lines(*bodies))
 
 
+def test_a_longest_draft_that_excuses_everything_is_refused() -> None:
+    """Catches an overshoot of N·k with a k that no drafter has."""
+    drafts = {"num_spec_steps": 9, "num_accepted_draft_tokens": 900, "num_draft_tokens": 900, "num_spec_tokens": 10**6}
+    with pytest.raises(NotImported, match="longer than any drafter"):
+        imported(lines({"usage": {"completion_tokens": 9}, "metrics": {"speculative_decoding": drafts}}))
+
+
 def test_tensorrt_from_before_and_after() -> None:
     """Catches TensorRT-LLM's counters read under another engine's names."""
     series = 'trtllm_spec_decode_{0}_tokens_total{{token_position="{1}"}} {2}\n'
