@@ -83,6 +83,12 @@ def sglang_event(data: Mapping[str, object], before: str, ids_before: int) -> Ev
     return Event(text[len(before) :], None if ids is None else ids[ids_before:], emitted, finish)
 
 
+def model_of(data: Mapping[str, object]) -> str | None:
+    """The name under which the server says that it answered; some answer with another model than they were asked for."""
+    name = data.get("model")
+    return name if isinstance(name, str) else None
+
+
 def error_words(data: Mapping[str, object]) -> str | None:
     """The server's own words where it answers with an error; None where it does not."""
     error = data.get("error")

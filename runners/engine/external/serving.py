@@ -9,7 +9,7 @@ from app.domain.bounds import Short
 from app.domain.value import Value
 from runners.engine.external.aliases import Alias, Attached
 from runners.engine.external.client import Client, Limits, Now
-from runners.engine.external.engines.base import Engine, Mode, Setup
+from runners.engine.external.engines.base import Engine, Setup
 from runners.engine.external.faults import EngineFault
 from runners.engine.external.process import GRACE_SECONDS, READY_SECONDS, Process
 from runners.models.package import digest
@@ -39,9 +39,9 @@ class Serving:
         self.engine, self.url, self.called, self.process, self._key = engine, url, called, process, key
 
     @classmethod
-    def launch(cls, engine: Engine, alias: Alias, mode: Mode, setup: Setup, log: Path, *, seconds: float = READY_SECONDS) -> Self:
+    def launch(cls, engine: Engine, alias: Alias, setup: Setup, log: Path, *, seconds: float = READY_SECONDS) -> Self:
         """A process of its own, gone again where it does not become ready within `seconds`."""
-        process = Process(engine.name, engine.command(alias, mode, setup), setup.port, log)
+        process = Process(engine.name, engine.command(alias, setup), setup.port, log)
         try:
             process.await_ready(engine.health, seconds)
         except BaseException:

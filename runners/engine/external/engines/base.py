@@ -4,25 +4,27 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from app.domain.outside.prometheus import Moved, difference, parse
 from app.domain.outside.reading import Engine as Kind
 from app.domain.outside.reading import Reading
-from app.domain.outside.streamed import Event, openai_event
+from app.domain.outside.streamed import Event, model_of, openai_event
 from app.domain.outside.untrusted import NotUnderstood
 from runners.engine.external.aliases import Alias
 from runners.engine.external.answer import Answer, Ask, assemble
 from runners.engine.external.client import Client, Posted
 from runners.engine.external.faults import EngineFault
 from runners.engine.external.process import Command
+from runners.engine.external.words import without_folders
 
 # Copies of itself are all that it can go on with, so that whatever looks for repeats drafts.
 REPEATING = "The red boat left the quiet harbour at dawn. " * 12
 TRIES = 3
 
+Memory = Literal["request", "process"]
 Few = Annotated[int, Field(ge=1, le=1024)]
 
 
@@ -31,8 +33,19 @@ class Mode(BaseModel):
     engine is started anew for every trial."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
-    memory: ClassVar[str] = "request"
+    memory: ClassVar[Memory] = "request"
     mode: str
+
+
+class Plain(Mode):
+    mode: Literal["plain"] = "plain"
+
+
+class AsServed(Mode):
+    """A server that runs already speculates as it was set up; `longest_draft` is what whoever did so says of it."""
+
+    mode: Literal["as-served"]
+    longest_draft: Few | None = None
 
 
 @dataclass(frozen=True)
@@ -49,32 +62,37 @@ class Setup:
 
 
 class Engine(ABC):
-    """`launched` engines are started by the runner, the others run already. `served_as` is the name under which the model is asked for. Every method
-    raises EngineFault when the engine does not do its part."""
+    """One arm on one engine. `launched` engines are started by the runner, the others run already. `served_as` is the name under which the model is
+    asked for, `modes` validates what a spec says of speculation. Every method raises EngineFault when the engine does not do its part."""
 
     name: ClassVar[Kind]
+    modes: ClassVar[TypeAdapter[Any]] = TypeAdapter(Annotated[Plain | AsServed, Field(discriminator="mode")])
     launched: ClassVar[bool] = False
     health: ClassVar[str] = "/health"
     metrics: ClassVar[str | None] = None
     prefix: ClassVar[str] = ""
     ends_with_done: ClassVar[bool] = True
 
-    def __init__(self, served_as: str) -> None:
-        self.served_as = served_as
+    def __init__(self, served_as: str, mode: Mode | None = None) -> None:
+        self.served_as, self.mode = served_as, mode or Plain()
 
-    def command(self, alias: Alias, mode: Mode, setup: Setup) -> Command:
+    def command(self, alias: Alias, setup: Setup) -> Command:
         """Raises EngineFault where an engine is only attached to."""
         raise EngineFault("engine_attached", f"{self.name} is not started by a runner; name a server that runs already by its url")
 
-    def restart_between_trials(self, mode: Mode) -> bool:
-        return mode.memory == "process"
+    @property
+    def restart_between_trials(self) -> bool:
+        return self.mode.memory == "process"
 
-    def forced(self, mode: Mode) -> str | None:
+    @property
+    def forced(self) -> str | None:
         """What makes acceptance up; None where nothing does."""
         return None
 
-    def longest_draft(self, mode: Mode) -> int | None:
-        return None
+    @property
+    def longest_draft(self) -> int | None:
+        """None where nobody knows it, and where nothing is drafted."""
+        return getattr(self.mode, "longest_draft", None)
 
     def posted(self, ask: Ask) -> Posted:
         """The request of /v1/completions: the prompt as it is, without another chat template."""
@@ -91,13 +109,18 @@ class Engine(ABC):
         heard = await client.hear(self.posted(ask), ask.planned_at)
         if ask.stream and not heard.streamed:
             raise EngineFault("engine_unreadable", f"{client.called} answered in one piece where a stream was asked for, so no token has a time")
-        return assemble(client.called, heard, lambda data, text, ids: self.event(data, text, ids, ask), ends_with_done=self.ends_with_done)
+        answer = assemble(client.called, heard, lambda data, text, ids: self.event(data, text, ids, ask), ends_with_done=self.ends_with_done)
+        if (model := model_of(answer.body)) not in (None, self.served_as):
+            raise EngineFault(
+                "engine_wrong_model", f"{client.called} was asked for the model {self.served_as} and answered as {without_folders(str(model))}"
+            )
+        return answer
 
     @abstractmethod
-    def reading(self, answer: Answer, mode: Mode) -> Reading:
+    def reading(self, answer: Answer) -> Reading:
         """What the engine counted of one answer. Raises NotUnderstood."""
 
-    def total(self, before: str, after: str, mode: Mode, *, requests: int, alone: bool) -> Reading | None:
+    def total(self, before: str, after: str, *, requests: int, alone: bool) -> Reading | None:
         """What the engine counted of `requests` requests between two scrapes, `alone` when they ran one at a time; None where it counts nothing.
         Raises NotUnderstood."""
         return None
@@ -110,25 +133,25 @@ class Engine(ABC):
         """What the server says of itself; None where it says nothing."""
         return None
 
-    async def check_speculation(self, client: Client, mode: Mode) -> None:
+    async def check_speculation(self, client: Client) -> None:
         """Raises EngineFault unless the engine speculates: its counters move with a text that only repeats itself."""
-        if mode.mode == "plain":
+        if self.mode.mode == "plain":
             return
         for _ in range(TRIES):
-            if await self._drafted(client, mode):
+            if await self._drafted(client):
                 return
         raise EngineFault(
             "engine_not_speculating", f"{client.called} does not speculate: it drafted nothing in {TRIES} requests whose text only repeats itself"
         )
 
-    async def _drafted(self, client: Client, mode: Mode) -> bool:
+    async def _drafted(self, client: Client) -> bool:
         ask = Ask(REPEATING, 32)
         before = await self.scrape(client)
         answer = await self.ask(client, ask)
         after = await self.scrape(client)
         try:
-            told = [self.reading(answer, mode)]
-            if before is not None and after is not None and (total := self.total(before, after, mode, requests=1, alone=False)) is not None:
+            told = [self.reading(answer)]
+            if before is not None and after is not None and (total := self.total(before, after, requests=1, alone=False)) is not None:
                 told = [total]
         except NotUnderstood as error:
             raise EngineFault("engine_unreadable", f"what {client.called} counts is not understood: {error}") from error

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Annotated, ClassVar, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, TypeAdapter, model_validator
 
 from app.domain.outside import llama_cpp as told
 from app.domain.outside.reading import Engine as Kind
@@ -14,7 +14,7 @@ from app.domain.outside.untrusted import NotUnderstood
 from runners.engine.external.aliases import Alias, LlamaServer
 from runners.engine.external.answer import Answer, Ask
 from runners.engine.external.client import Client, Posted
-from runners.engine.external.engines.base import Engine, Few, Mode, Setup
+from runners.engine.external.engines.base import Engine, Few, Memory, Mode, Plain, Setup
 from runners.engine.external.faults import EngineFault
 from runners.engine.external.ports import LOOPBACK
 from runners.engine.external.process import Command
@@ -22,14 +22,10 @@ from runners.engine.external.process import Command
 Rate = Annotated[float, Field(ge=0, le=1)]
 
 
-class Plain(Mode):
-    mode: Literal["plain"] = "plain"
-
-
 class _Ngram(Mode):
     """All of them keep n-grams of a slot, or of the whole server, from one request to the next."""
 
-    memory: ClassVar[str] = "process"
+    memory: ClassVar[Memory] = "process"
 
 
 class NgramSimple(_Ngram):
@@ -80,29 +76,32 @@ Modes = Annotated[Plain | NgramSimple | NgramMapK | NgramMod | NgramCache | Draf
 
 
 class LlamaCpp(Engine):
-    """`Modes` are what a spec may ask for. The ids of a streamed answer lack the tokens that end within a character."""
+    """The ids of a streamed answer lack the tokens that end within a character."""
 
     name: ClassVar[Kind] = "llama.cpp"
+    modes = TypeAdapter(Modes)
     launched = True
     metrics = "/metrics"
     prefix = told.PREFIX
     ends_with_done = False
 
-    def command(self, alias: Alias, mode: Mode, setup: Setup) -> Command:
+    def command(self, alias: Alias, setup: Setup) -> Command:
         if not isinstance(alias, LlamaServer):
             raise EngineFault("engine_unfit", f"llama.cpp is started from an alias of its own kind, and not of kind {alias.kind}")
         # A thread more than there are cores to itself makes llama-server spin: 30 times slower beside one busy neighbour.
         threads = str(max(1, len(setup.cores)))
         serving = ("--host", LOOPBACK, "--port", str(setup.port), "--alias", self.served_as, "--metrics", "--slots", "--no-ui")
         size = ("-c", str(setup.context * setup.slots), "-np", str(setup.slots), "-t", threads, "-tb", threads)
-        arguments = (str(alias.server), "-m", str(setup.model), *serving, *size, *_speculation(mode, setup, threads), *alias.arguments)
+        arguments = (str(alias.server), "-m", str(setup.model), *serving, *size, *_speculation(self.mode, setup, threads), *alias.arguments)
         return Command(arguments)
 
-    def forced(self, mode: Mode) -> str | None:
-        return "--spec-synth-rates" if isinstance(mode, DraftModel) and mode.rates is not None else None
+    @property
+    def forced(self) -> str | None:
+        return "--spec-synth-rates" if isinstance(self.mode, DraftModel) and self.mode.rates is not None else None
 
-    def longest_draft(self, mode: Mode) -> int | None:
-        return getattr(mode, "n_max", None) or getattr(mode, "size_m", None)
+    @property
+    def longest_draft(self) -> int | None:
+        return getattr(self.mode, "n_max", None) or getattr(self.mode, "size_m", None)
 
     def posted(self, ask: Ask) -> Posted:
         body = {
@@ -121,31 +120,31 @@ class LlamaCpp(Engine):
     def event(self, data: Mapping[str, object], text: str, ids: int, ask: Ask) -> Event:
         return llama_event(data)
 
-    def reading(self, answer: Answer, mode: Mode) -> Reading:
-        return told.timings(answer.body, longest_draft=self.longest_draft(mode), forced=self.forced(mode))
+    def reading(self, answer: Answer) -> Reading:
+        return told.timings(answer.body, longest_draft=self.longest_draft, forced=self.forced)
 
-    def total(self, before: str, after: str, mode: Mode, *, requests: int, alone: bool) -> Reading:
+    def total(self, before: str, after: str, *, requests: int, alone: bool) -> Reading:
         return told.counters(
             self.moved(before, after),
             requests=requests,
             prompt_calls=requests if alone else None,
-            longest_draft=self.longest_draft(mode),
-            forced=self.forced(mode),
+            longest_draft=self.longest_draft,
+            forced=self.forced,
         )
 
     async def version(self, client: Client) -> str | None:
         return told.build(await client.told("/props"))
 
-    async def check_speculation(self, client: Client, mode: Mode) -> None:
+    async def check_speculation(self, client: Client) -> None:
         """A draft model that does not fit is left out by the server, which then serves plainly and says so in /slots alone."""
         try:
             speculates = told.speculates(json.loads(await client.get("/slots")))
         except (NotUnderstood, ValueError) as error:
             raise EngineFault("engine_unreadable", f"what {client.called} says of its slots is not understood: {error}") from error
-        if speculates != (mode.mode != "plain"):
+        if speculates != (self.mode.mode != "plain"):
             said = "speculates although it is the plain arm" if speculates else "does not speculate; does its draft model fit the target?"
             raise EngineFault("engine_not_speculating", f"{client.called} {said}")
-        await super().check_speculation(client, mode)
+        await super().check_speculation(client)
 
 
 def _speculation(mode: Mode, setup: Setup, threads: str) -> tuple[str, ...]:

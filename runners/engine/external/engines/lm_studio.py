@@ -1,22 +1,35 @@
-"""LM Studio where it runs already, over the REST interface that tells its drafts. Not yet run against the real engine."""
+"""LM Studio where it runs already, over the REST interface that tells its drafts; the draft model is named in each request. Not yet run against the
+real engine."""
 
-from typing import Any, ClassVar
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field, TypeAdapter
 
 from app.domain.outside import lm_studio as told
 from app.domain.outside.reading import Engine as Kind
 from app.domain.outside.reading import Reading
 from runners.engine.external.answer import Answer, Ask
 from runners.engine.external.client import Posted
-from runners.engine.external.engines.base import Engine, Mode
+from runners.engine.external.engines.base import Engine, Mode, Plain
+
+
+class DraftModel(Mode):
+    """`draft` is what LM Studio calls the model."""
+
+    mode: Literal["draft-model"]
+    draft: Annotated[str, Field(min_length=1, max_length=256)]
+
+
+Modes = Annotated[Plain | DraftModel, Field(discriminator="mode")]
 
 
 class LMStudio(Engine):
     name: ClassVar[Kind] = "lmstudio"
+    modes = TypeAdapter(Modes)
 
     def posted(self, ask: Ask) -> Posted:
-        posted = super().posted(ask)
-        body: dict[str, Any] = {**posted.body}
-        return Posted("/api/v0/completions", body)
+        drafted = {"draft_model": self.mode.draft} if isinstance(self.mode, DraftModel) else {}
+        return Posted("/api/v0/completions", {**super().posted(ask).body, **drafted})
 
-    def reading(self, answer: Answer, mode: Mode) -> Reading:
+    def reading(self, answer: Answer) -> Reading:
         return told.stats(answer.body)

@@ -7,14 +7,14 @@ from app.domain.outside.reading import Engine as Kind
 from app.domain.outside.reading import Reading
 from runners.engine.external.answer import Answer
 from runners.engine.external.client import Client
-from runners.engine.external.engines.base import Engine, Mode
+from runners.engine.external.engines.base import Engine
 
 
 class OpenAI(Engine):
     name: ClassVar[Kind] = "openai"
 
-    def reading(self, answer: Answer, mode: Mode) -> Reading:
+    def reading(self, answer: Answer) -> Reading:
         return told.usage(answer.body)
 
-    async def check_speculation(self, client: Client, mode: Mode) -> None:
+    async def check_speculation(self, client: Client) -> None:
         """Nobody can know: the server counts no drafts."""

@@ -9,7 +9,7 @@ from app.domain.outside.reading import Reading
 from app.domain.outside.streamed import Event, sglang_event
 from runners.engine.external.answer import Answer, Ask
 from runners.engine.external.client import Client, Posted
-from runners.engine.external.engines.base import Engine, Mode
+from runners.engine.external.engines.base import Engine
 
 
 class SGLang(Engine):
@@ -28,7 +28,7 @@ class SGLang(Engine):
     def event(self, data: Mapping[str, object], text: str, ids: int, ask: Ask) -> Event:
         return sglang_event(data, text, ids)
 
-    def reading(self, answer: Answer, mode: Mode) -> Reading:
+    def reading(self, answer: Answer) -> Reading:
         return told.meta_info(answer.body, server=self.server)
 
     async def version(self, client: Client) -> str | None:

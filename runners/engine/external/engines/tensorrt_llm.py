@@ -6,7 +6,7 @@ from app.domain.outside import openai, tensorrt_llm
 from app.domain.outside.reading import Engine as Kind
 from app.domain.outside.reading import Reading
 from runners.engine.external.answer import Answer
-from runners.engine.external.engines.base import Engine, Mode
+from runners.engine.external.engines.base import Engine
 
 
 class TensorRTLLM(Engine):
@@ -14,9 +14,9 @@ class TensorRTLLM(Engine):
     metrics = "/prometheus/metrics"
     prefix = tensorrt_llm.PREFIX
 
-    def reading(self, answer: Answer, mode: Mode) -> Reading:
+    def reading(self, answer: Answer) -> Reading:
         """An answer tells its length alone."""
         return openai.usage(answer.body).model_copy(update={"engine": self.name})
 
-    def total(self, before: str, after: str, mode: Mode, *, requests: int, alone: bool) -> Reading:
-        return tensorrt_llm.counters(self.moved(before, after), longest_draft=self.longest_draft(mode))
+    def total(self, before: str, after: str, *, requests: int, alone: bool) -> Reading:
+        return tensorrt_llm.counters(self.moved(before, after), longest_draft=self.longest_draft)

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import Field, TypeAdapter
 
 from app.domain.outside import vllm as told
 from app.domain.outside.reading import Engine as Kind
@@ -12,14 +12,10 @@ from app.domain.outside.reading import Reading
 from runners.engine.external.aliases import Alias, VllmEnvironment
 from runners.engine.external.answer import Answer, Ask
 from runners.engine.external.client import Client, Posted
-from runners.engine.external.engines.base import Engine, Few, Mode, Setup, span
+from runners.engine.external.engines.base import Engine, Few, Mode, Plain, Setup, span
 from runners.engine.external.faults import EngineFault
 from runners.engine.external.ports import LOOPBACK
 from runners.engine.external.process import Command
-
-
-class Plain(Mode):
-    mode: Literal["plain"] = "plain"
 
 
 class Ngram(Mode):
@@ -41,14 +37,13 @@ Modes = Annotated[Plain | Ngram | DraftModel, Field(discriminator="mode")]
 
 
 class Vllm(Engine):
-    """`Modes` are what a spec may ask for."""
-
     name: ClassVar[Kind] = "vllm"
+    modes = TypeAdapter(Modes)
     launched = True
     metrics = "/metrics"
     prefix = told.PREFIX
 
-    def command(self, alias: Alias, mode: Mode, setup: Setup) -> Command:
+    def command(self, alias: Alias, setup: Setup) -> Command:
         if not isinstance(alias, VllmEnvironment):
             raise EngineFault("engine_unfit", f"vLLM is started from an alias of its own kind, and not of kind {alias.kind}")
         serving = ("--host", LOOPBACK, "--port", str(setup.port), "--served-model-name", self.served_as)
@@ -56,25 +51,27 @@ class Vllm(Engine):
         # Both arms read every prompt whole, and tell what each request took.
         alike = ("--no-enable-prefix-caching", "--enforce-eager", "--enable-per-request-metrics")
         program = alias.python.parent / "vllm"
-        arguments = (str(program), "serve", str(setup.model), *serving, *size, *alike, *_speculation(mode, setup), *alias.arguments)
+        arguments = (str(program), "serve", str(setup.model), *serving, *size, *alike, *_speculation(self.mode, setup), *alias.arguments)
         return Command(arguments, _surroundings(alias, setup))
 
-    def forced(self, mode: Mode) -> str | None:
-        return told.forced(config) if (config := _config(mode, None)) is not None else None
+    @property
+    def forced(self) -> str | None:
+        return told.forced(config) if (config := _config(self.mode, None)) is not None else None
 
-    def longest_draft(self, mode: Mode) -> int | None:
-        return getattr(mode, "tokens", None)
+    @property
+    def longest_draft(self) -> int | None:
+        return getattr(self.mode, "tokens", None)
 
     def posted(self, ask: Ask) -> Posted:
         posted = super().posted(ask)
         return Posted(posted.path, {**posted.body, "return_token_ids": True})
 
-    def reading(self, answer: Answer, mode: Mode) -> Reading:
-        return told.speculative_decoding(answer.body, forced=self.forced(mode))
+    def reading(self, answer: Answer) -> Reading:
+        return told.speculative_decoding(answer.body, forced=self.forced)
 
-    def total(self, before: str, after: str, mode: Mode, *, requests: int, alone: bool) -> Reading:
+    def total(self, before: str, after: str, *, requests: int, alone: bool) -> Reading:
         moved = self.moved(before, after, self.served_as)
-        return told.counters(moved, prompt_steps=requests if alone else None, forced=self.forced(mode))
+        return told.counters(moved, prompt_steps=requests if alone else None, forced=self.forced)
 
     async def version(self, client: Client) -> str | None:
         version = (await client.told("/version")).get("version")

@@ -6,15 +6,14 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 
 from app.discovery import modules_of
 from app.domain.outside.reading import Engine as Kind
 from runners.engine.external.aliases import Attached, LlamaServer, VllmEnvironment
 from runners.engine.external.answer import Answer, Ask
 from runners.engine.external.client import Client
-from runners.engine.external.engines import llama_cpp, vllm
-from runners.engine.external.engines.base import Engine, Mode, Setup
+from runners.engine.external.engines.base import Engine, Setup
 from runners.engine.external.faults import EngineFault
 from runners.engine.external.serving import Serving, engines
 from tests.runners.engine.external.servers import Handler, events, served, streamed
@@ -24,9 +23,12 @@ SETUP = Setup(Path("/models/target.gguf"), 9000, slots=2, context=1024, cores=(1
 LLAMA_ALIAS = LlamaServer(kind="llama.cpp", server=Path("/opt/llama-server"), roots=(Path("/models"),), arguments=("-ngl", "0"))
 VLLM_ALIAS = VllmEnvironment(kind="vllm", python=Path("/opt/v/bin/python"), roots=(Path("/models"),))
 ATTACHED = Attached(kind="openai", url="http://127.0.0.1:1", model="m")
-LLAMA_MODES: TypeAdapter[Mode] = TypeAdapter(llama_cpp.Modes)
-VLLM_MODES: TypeAdapter[Mode] = TypeAdapter(vllm.Modes)
 BEFORE = "llama-server -m target.gguf --host 127.0.0.1 --port 9000 --alias m --metrics --slots --no-ui -c 2048 -np 2 -t 1 -tb 1"
+
+
+def arm(kind: str, **mode: Any) -> Engine:
+    engine = engines()[kind]
+    return engine("m", engine.modes.validate_python(mode or {"mode": "plain"}))
 
 
 def test_there_is_one_adapter_for_each_engine_that_is_read() -> None:
@@ -51,23 +53,22 @@ def test_there_is_one_adapter_for_each_engine_that_is_read() -> None:
     ],
 )
 def test_llama_server_is_started_with_the_flags_of_its_mode(mode: dict[str, Any], words: str) -> None:
-    command = llama_cpp.LlamaCpp("m").command(LLAMA_ALIAS, LLAMA_MODES.validate_python(mode), SETUP)
+    command = arm("llama.cpp", **mode).command(LLAMA_ALIAS, SETUP)
     assert " ".join(command.told) == " ".join(filter(None, [BEFORE, words, "-ngl 0"]))
 
 
 def test_acceptance_that_is_made_up_is_known_by_its_mode() -> None:
     """Catches a figure of synthetic acceptance that nobody recognises."""
-    engine = llama_cpp.LlamaCpp("m")
-    assert engine.forced(LLAMA_MODES.validate_python({"mode": "draft-model", "rates": [0.8, 0.5, 0.2]})) == "--spec-synth-rates"
-    assert engine.forced(LLAMA_MODES.validate_python({"mode": "draft-model"})) is None
-    assert vllm.Vllm("m").forced(VLLM_MODES.validate_python({"mode": "draft-model", "acceptance": 2.5})) == "rejection_sample_method=synthetic"
-    assert vllm.Vllm("m").forced(VLLM_MODES.validate_python({"mode": "ngram"})) is None
+    assert arm("llama.cpp", mode="draft-model", rates=[0.8, 0.5, 0.2]).forced == "--spec-synth-rates"
+    assert arm("llama.cpp", mode="draft-model").forced is None
+    assert arm("vllm", mode="draft-model", acceptance=2.5).forced == "rejection_sample_method=synthetic"
+    assert arm("vllm", mode="ngram").forced is None
 
 
 def test_a_mode_that_remembers_requests_is_started_anew() -> None:
     """Catches a second trial that drafts out of the first one's answers: 80 of 124 became 448 of 510 that way."""
-    anew = {mode: llama_cpp.LlamaCpp("m").restart_between_trials(LLAMA_MODES.validate_python({"mode": mode})) for mode in
-            ("plain", "ngram-simple", "ngram-map-k", "ngram-mod", "ngram-cache", "draft-model")}  # fmt: skip
+    modes = ("plain", "ngram-simple", "ngram-map-k", "ngram-mod", "ngram-cache", "draft-model")
+    anew = {mode: arm("llama.cpp", mode=mode).restart_between_trials for mode in modes}
     assert anew == {"plain": False, "ngram-simple": True, "ngram-map-k": True, "ngram-mod": True, "ngram-cache": True, "draft-model": False}
 
 
@@ -83,11 +84,11 @@ def test_a_mode_that_remembers_requests_is_started_anew() -> None:
 )
 def test_a_mode_that_the_server_would_refuse_is_refused_before(mode: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
-        LLAMA_MODES.validate_python(mode)
+        arm("llama.cpp", **mode)
 
 
 def test_vllm_is_started_out_of_its_own_environment_and_talks_over_loopback() -> None:
-    command = vllm.Vllm("m").command(VLLM_ALIAS, VLLM_MODES.validate_python({"mode": "ngram"}), SETUP)
+    command = arm("vllm", mode="ngram").command(VLLM_ALIAS, SETUP)
     config = json.loads(command.arguments[-1])
     assert config == {"method": "ngram", "num_speculative_tokens": 4, "prompt_lookup_max": 3, "prompt_lookup_min": 2}
     assert " ".join(command.arguments[:-1]) == (
@@ -96,16 +97,15 @@ def test_vllm_is_started_out_of_its_own_environment_and_talks_over_loopback() ->
         "--speculative-config"
     )
     assert command.environment["VLLM_HOST_IP"] == "127.0.0.1"
-    plain = vllm.Vllm("m").command(VLLM_ALIAS, VLLM_MODES.validate_python({"mode": "plain"}), SETUP)
+    plain = arm("vllm").command(VLLM_ALIAS, SETUP)
     assert not any("spec" in word for word in plain.arguments), "a plain server refuses to start with flags of speculation"
 
 
 def test_an_engine_is_started_from_its_own_alias_alone() -> None:
-    plain = LLAMA_MODES.validate_python({"mode": "plain"})
     with pytest.raises(EngineFault, match="and not of kind openai"):
-        llama_cpp.LlamaCpp("m").command(ATTACHED, plain, SETUP)
+        arm("llama.cpp").command(ATTACHED, SETUP)
     with pytest.raises(EngineFault, match="openai is not started by a runner"):
-        engines()["openai"]("m").command(ATTACHED, plain, SETUP)
+        arm("openai").command(ATTACHED, SETUP)
 
 
 def counters(rounds: int, drafted: int, kept: int) -> str:
@@ -126,7 +126,7 @@ def check(mode: dict[str, Any], slots: Any, *drafted: int) -> None:
 
     async def one(url: str) -> None:
         async with Client("llama.cpp", url, Wall()) as client:
-            await llama_cpp.LlamaCpp("m").check_speculation(client, LLAMA_MODES.validate_python(mode))
+            await arm("llama.cpp", **mode).check_speculation(client)
 
     with served(routes) as url:
         asyncio.run(one(url))
@@ -156,18 +156,18 @@ def test_an_arm_that_is_not_what_it_is_called_ends_before_the_first_trial(mode: 
         check({"mode": mode}, slots, 0)
 
 
-def read(engine: Engine, path: str, data: bytes, mode: Mode | None = None) -> tuple[Answer, Any]:
+def read(engine: Engine, path: str, data: bytes) -> tuple[Answer, Any]:
     async def one(url: str) -> Answer:
         async with Client(engine.name, url, Wall()) as client:
             return await engine.ask(client, Ask("x", 8))
 
     with served({path: streamed(data)}) as url:
         found = asyncio.run(one(url))
-    return found, engine.reading(found, mode or LLAMA_MODES.validate_python({"mode": "plain"}))
+    return found, engine.reading(found)
 
 
 def test_an_answer_of_llama_server_is_read() -> None:
-    _, reading = read(llama_cpp.LlamaCpp("m"), "/completion", LLAMA, LLAMA_MODES.validate_python({"mode": "ngram-simple"}))
+    _, reading = read(arm("llama.cpp", mode="ngram-simple"), "/completion", LLAMA)
     counts = reading.counts
     assert (counts.emitted, counts.drafted, counts.verified, counts.rounds, counts.longest_draft) == (3, 4, 1, None, 8)
 
@@ -175,9 +175,9 @@ def test_an_answer_of_llama_server_is_read() -> None:
 def test_an_answer_of_vllm_is_read_from_its_last_piece() -> None:
     spec = {"num_spec_steps": 1, "num_accepted_draft_tokens": 3, "num_draft_tokens": 4, "num_spec_tokens": 4, "acceptance_histogram": [0, 0, 0, 1, 0]}
     data = events(chunk("The", [504]), chunk(" red", [1, 2, 3, 4]), chunk("", [5], "length"), {**USAGE, "metrics": {"speculative_decoding": spec}})
-    _, reading = read(vllm.Vllm("m"), "/v1/completions", data, VLLM_MODES.validate_python({"mode": "ngram"}))
+    _, reading = read(arm("vllm", mode="ngram"), "/v1/completions", data)
     assert (reading.counts.drafted, reading.counts.verified, reading.counts.rounds) == (4, 3, 1)
-    _, without = read(vllm.Vllm("m"), "/v1/completions", VLLM, VLLM_MODES.validate_python({"mode": "ngram"}))
+    _, without = read(arm("vllm", mode="ngram"), "/v1/completions", VLLM)
     assert (without.counts.emitted, without.counts.drafted) == (6, None)
 
 
@@ -196,7 +196,7 @@ def test_sglang_repeats_its_answer_and_is_read_once() -> None:
         {"text": "The red", "output_ids": [5, 6, 7], "meta_info": {**meta, "completion_tokens": 3}},
         {"text": "The red boat", "output_ids": [5, 6, 7, 8], "meta_info": {**meta, "finish_reason": {"type": "stop", "matched": 2}}},
     ]
-    found, reading = read(engines()["sglang"]("m"), "/generate", events(*pieces))
+    found, reading = read(arm("sglang"), "/generate", events(*pieces))
     assert (found.text, found.ids, found.emitted, found.finish) == ("The red boat", (5, 6, 7, 8), 4, "eos")
     assert [delivery.tokens for delivery in found.deliveries] == [1, 2, 1]
     assert (reading.counts.drafted, reading.drafted_source) == (6, "nominal")
@@ -206,9 +206,9 @@ def test_lm_studio_and_tensorrt_are_read_as_they_tell() -> None:
     stats = {
         "stats": {"total_draft_tokens_count": 9, "accepted_draft_tokens_count": 5, "rejected_draft_tokens_count": 3, "ignored_draft_tokens_count": 1}
     }
-    _, reading = read(engines()["lmstudio"]("m"), "/api/v0/completions", events(chunk("a", None, "length"), {**USAGE, **stats}))
+    _, reading = read(arm("lmstudio", mode="draft-model", draft="d"), "/api/v0/completions", events(chunk("a", None, "length"), {**USAGE, **stats}))
     assert (reading.engine, reading.counts.emitted, reading.counts.drafted, reading.counts.verified) == ("lmstudio", 6, 9, 5)
-    _, plain = read(engines()["tensorrt-llm"]("m"), "/v1/completions", events(chunk("a", None, "length"), USAGE))
+    _, plain = read(arm("tensorrt-llm"), "/v1/completions", events(chunk("a", None, "length"), USAGE))
     assert (plain.engine, plain.counts.emitted, plain.counts.drafted) == ("tensorrt-llm", 6, None)
 
 
@@ -228,7 +228,18 @@ def test_a_server_that_runs_already_is_asked_with_its_key_and_left_alone(monkeyp
             async with serving.client(Wall()) as client:
                 return await serving.engine.ask(client, Ask("x", 8))
 
-        with Serving.attach(engines()["openai"]("m"), alias) as serving:
+        with Serving.attach(arm("openai"), alias) as serving:
             assert asyncio.run(one(serving)).emitted == 6
         assert asyncio.run(one(serving)).emitted == 6
     assert seen == ["Bearer sk-7", "Bearer sk-7"]
+
+
+def test_lm_studio_is_told_its_draft_model_with_each_request() -> None:
+    assert arm("lmstudio", mode="draft-model", draft="small").posted(Ask("x", 8)).body["draft_model"] == "small"
+    assert "draft_model" not in arm("lmstudio").posted(Ask("x", 8)).body
+
+
+def test_an_answer_of_another_model_is_none() -> None:
+    """Catches a server that answers with whatever model it has loaded."""
+    with pytest.raises(EngineFault, match="openai was asked for the model m and answered as other"):
+        read(arm("openai"), "/v1/completions", events(chunk("a", None, "length"), {**USAGE, "model": "other"}))
