@@ -1,5 +1,6 @@
 """Every file of a tool gives the counts that were worked out by hand when it was written, and the traps in it are not fallen into."""
 
+import json
 from typing import Any
 
 import pytest
@@ -63,6 +64,8 @@ def test_llama_server_does_not_count_its_requests() -> None:
     """Catches a number of requests that is made up."""
     with pytest.raises(NotImported, match="say how many there were"):
         read("llama_metrics/ngram_after.txt", before=content("llama_metrics/ngram_before.txt"))
+    texts = {each: content(f"llama_metrics/ngram_{each}.txt").decode() for each in ("before", "after")}
+    assert told(imported(json.dumps(texts | {"requests": 8}).encode())) == (8, 433, 35, 177, 258)
 
 
 def test_metrics_the_wrong_way_round_and_of_no_request() -> None:
