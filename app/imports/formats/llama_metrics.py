@@ -25,7 +25,8 @@ def _counted(moved: Moved, requests: int | None, one_at_a_time: bool) -> Reading
     if requests is None:
         raise NotUnderstood(
             plain(
-                "llama-server does not count its requests: say how many there were between the two texts, in one JSON file with before, after and requests."
+                "llama-server does not count its requests: say how many there were between the two texts, in one JSON file with before, after and "
+                "requests."
             )
         )
     return llama_cpp.counters(moved, requests=requests, prompt_calls=requests if one_at_a_time else None)
