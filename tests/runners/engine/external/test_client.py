@@ -1,6 +1,7 @@
 """Requests to servers that behave and to such that do not: whole answers with their times, or a fault; never a part taken for the whole."""
 
 import asyncio
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -215,7 +216,7 @@ def test_a_server_that_is_not_there_is_a_fault() -> None:
 
 def test_an_engine_that_dies_in_the_middle_of_an_answer_tells_its_last_words(tmp_path: Any) -> None:
     port = free_port()
-    process = Process("llama.cpp", Command((servers.sys.executable, servers.__file__, "dies", str(port))), port, tmp_path / "log")
+    process = Process("llama.cpp", Command((sys.executable, servers.__file__, "dies", str(port))), port, tmp_path / "log")
     try:
         process.await_ready("/health", 30)
         with pytest.raises(EngineFault) as found:
