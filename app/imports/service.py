@@ -64,10 +64,10 @@ class Imports(Seen):
         read, new, made = await asyncio.to_thread(_read, content, before, format, supplied)
         new |= {"project": principal.home, "imported_by": principal.name}
         async with self._database.transaction() as connection:
-            await self._quota(connection, principal)
             number = await store.add(connection, new)
             if number is None:
                 return await self._again(connection, new["digest"], supplied, principal), False
+            await self._quota(connection, principal)
             told = {"import": number, "format": read.format, "digest": new["digest"], "refusing": list(made.refusing)}
             await append(connection, None, IMPORTED, principal.name, project=principal.home, **told)
             found = await store.find(connection, View(principal.home), number)
@@ -94,6 +94,11 @@ class Imports(Seen):
             total, refused = await store.counts(connection, self.view)
         items = await asyncio.to_thread(lambda: [_line(_shown(row)) for row in rows[: filter.limit]])
         return ImportPage(items=items, total=total, refused=refused, next_cursor=items[-1].id if len(rows) > filter.limit else None)
+
+    async def refused(self) -> int:
+        """How many imports have refused figures."""
+        async with self._database.transaction() as connection:
+            return (await store.counts(connection, self.view))[1]
 
     async def _quota(self, connection: AsyncConnection, principal: Principal) -> None:
         if await times(connection, IMPORTED, principal.name, principal.home, hours=24) >= self._uploads_per_token:

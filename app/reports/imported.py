@@ -78,9 +78,12 @@ def report(imported: Imported, supplied: Supplied) -> ImportedReport:
     passport, refusal = issue(imported, known), words.refusal(imported)
     if passport is None:
         field = known.refusing[0]
-        cells: tuple[ImportedCell, ...] = refused(imported, field, words.NAMELESS[field])
+        both = len(known.refusing) > 1
+        cells: tuple[ImportedCell, ...] = refused(
+            imported, field, words.NEITHER if both else words.NAMELESS[field], words.ENTER_BOTH if both else words.REMEDIES[field]
+        )
     elif refusal is not None:
-        cells = refused(imported, *refusal)
+        cells = refused(imported, *refusal, words.REMEDIES[refusal[0]])
     else:
         cells = tuple(_cell(metric, reading, imported, passport) for metric, reading in readings(imported))
     closure = imported.total.closure
@@ -96,10 +99,10 @@ def report(imported: Imported, supplied: Supplied) -> ImportedReport:
     )  # fmt: skip
 
 
-def refused(imported: Imported, field: str, reason: Sentence) -> tuple[Refusal, ...]:
-    """What stands in place of every figure; each field is named by its own words, and the first one speaks."""
+def refused(imported: Imported, field: str, reason: Sentence, remedy: Sentence) -> tuple[Refusal, ...]:
+    """What stands in place of every figure."""
     other = "acceptance_rate" if imported.total.tree else "acceptance_rate_nodes"
-    return tuple(Refusal(id=id, field=field, reason=reason, remedy=words.REMEDIES[field]) for id in FIGURES if id != other)
+    return tuple(Refusal(id=id, field=field, reason=reason, remedy=remedy) for id in FIGURES if id != other)
 
 
 def _cell(metric: Metric, reading: Reading, imported: Imported, passport: OutsidePassport) -> ImportedCell:

@@ -1,6 +1,6 @@
 """What the figures of an import say to a person, for page and command alike."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from app.domain.estimate import Absent, Refusal
@@ -9,12 +9,14 @@ from app.reports.format import number, say
 from app.reports.imported import ImportedCell, ImportedFigure, ImportedReport
 from app.reports.imported_beside import Beside
 from app.reports.shown import Shown, part_of, show_estimate
-from app.reports.translate import gettext
-from app.reports.words import mark, name_of
+from app.reports.words import name_of
 
 SOURCES = {"nominal": plain("D is nominal: k·R."), "absent": plain("D was not told.")}
-UNITS = {"fraction": "share", "percent": "share", "tokens": "tokens"}
-OTHER_UNITS = (mark("tokens per second"), mark("milliseconds"), mark("seconds"), mark("tokens"))
+# Our unit of what a tool prints, and how many of its own make one of ours.
+UNITS = {
+    "fraction": ("share", 1.0), "percent": ("share", 100.0), "tokens": ("tokens", 1.0), "tokens per second": ("tokens_per_second", 1.0),
+    "seconds": ("seconds", 1.0), "milliseconds": ("seconds", 1000.0),
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,15 @@ class Line:
     def text(self) -> str:
         parts = (self.shown.value, self.shown.interval, self.shown.n, self.shown.why, self.source)
         return " ".join(part for part in parts if part)
+
+
+@dataclass(frozen=True)
+class Positions:
+    """Figures by position in a draft: a row a position, a column a definition, in the order of `ids`; None where a definition has none there."""
+
+    ids: tuple[str, ...]
+    names: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[Shown | None, ...]], ...]
 
 
 @dataclass(frozen=True)
@@ -61,11 +72,19 @@ def lines(report: ImportedReport, locale: str) -> Iterator[Line]:
         yield Line(cell.id, name, shown, "" if source is None else say(source, locale))
 
 
+def positions(found: Iterable[Line], locale: str) -> Positions | None:
+    """None where nothing is known by position."""
+    own = [line for line in found if line.shown.part]
+    ids, parts = tuple(dict.fromkeys(line.id for line in own)), dict.fromkeys(line.shown.part for line in own)
+    at = {(line.id, line.shown.part): line.shown for line in own}
+    rows = tuple((part, tuple(at.get((id, part)) for id in ids)) for part in parts)
+    return Positions(ids, tuple(name_of(id, locale) for id in ids), rows) if own else None
+
+
 def held(found: Beside, locale: str) -> Held:
-    scale = 100.0 if found.unit == "percent" else 1.0
-    unit = UNITS.get(found.unit)
-    value = number(unit or "number", found.value / scale, locale=locale).value
-    if unit is None:
-        value = f"{value} {gettext(found.unit, locale)}"
-    ours = "" if found.ours is None else number(unit or "number", found.ours, locale=locale).value
+    unit, scale = UNITS.get(found.unit, ("number", 1.0))
+    value = number(unit, found.value / scale, locale=locale).value
+    if found.unit not in UNITS:
+        value = f"{value} {found.unit}"
+    ours = "" if found.ours is None else number(unit, found.ours, locale=locale).value
     return Held(found.name, value, ours, "" if found.figure is None else name_of(found.figure, locale), found.same, say(found.why, locale))

@@ -12,6 +12,11 @@ NAMELESS: dict[str, Sentence] = {
         "Refused: this import does not say which tokenizer was used. Acceptance counts tokens; without the tokenizer it means nothing to anyone else."
     ),
 }
+NEITHER = plain(
+    "Refused: this import says neither in which language the prompts were nor which tokenizer was used. Without them acceptance means nothing to "
+    "anyone else."
+)
+ENTER_BOTH = plain("Enter the language of the prompts and the name of the tokenizer, and the figure appears.")
 REMEDIES: dict[str, Sentence] = {
     "language": plain("Enter the language of the prompts, such as ru or en, and the figure appears."),
     "tokenizer": plain("Enter the name of the tokenizer, and the figure appears."),

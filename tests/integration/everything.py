@@ -15,6 +15,7 @@ from tests.factories_probe import probe_found
 from tests.integration.conftest import Attempt, Service, bearer
 from tests.integration.filled import PROBE
 from tests.integration.test_claims import CLAIM
+from tests.integration.test_imports import BENCH, take
 from tests.integration.test_suites import PAIRS, content, line, upload
 
 FORM = {"Sec-Fetch-Site": "same-origin"}
@@ -44,6 +45,7 @@ class Everything:
         self.runs: dict[str, int] = {}
         self.campaigns: list[int] = []
         self.probes: list[int] = []
+        self.imports: list[int] = []
 
     async def make(self) -> None:
         await self.service.offer(**offered(), max_concurrency=8, labels={"gpu": "none"})
@@ -172,6 +174,10 @@ class Everything:
             body = {name: value for name, value in claim.items() if value is not None}
             answer = await service.client.post("/api/v1/claims", json=body, headers=service.admin)
             assert answer.status_code == 201, answer.text
+        for query, over in (("", {}), ("?language=ru&tokenizer=x&hardware=Xeon", {"tokenizer_id": None}), ("?language=en", {"duration": 2.0})):
+            answer = await take(service, BENCH | over, query)
+            assert answer.status_code == 201, answer.text
+            self.imports.append(answer.json()["id"])
         access, users = service.app.state.access, service.app.state.users
         await access.add_project("other")
         await access.create("ci", ("read", "submit"))

@@ -6,6 +6,7 @@ from app.domain.observations import CostFact
 from tests import factories
 from tests.integration.conftest import Service
 from tests.integration.test_claims import CLAIM
+from tests.integration.test_imports import BENCH
 from tests.integration.test_suites import upload
 
 FORM = {"Sec-Fetch-Site": "same-origin"}
@@ -40,6 +41,7 @@ async def fill(service: Service) -> dict[str, int]:
     await upload(service)
     await post(service, "/api/v1/claims", CLAIM)
     await post(service, "/api/v1/probes", PROBE)
+    await post(service, "/api/v1/imports?language=ru", BENCH)
     await service.sql(DELIVERED, run=runs["ru"])
     await service.app.state.users.add("ada", "correct horse battery", ("read", "submit"), None)
     entered = await service.client.post("/login", data={"name": "ada", "password": "correct horse battery"}, headers=FORM)

