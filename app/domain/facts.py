@@ -12,7 +12,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, TypeAdapter, ValidationInfo, field_validator, model_validator
 
-from app.domain.bounds import Arm, Count, Purpose, Seconds, Share, Short, Small
+from app.domain.bounds import Arm, Count, Purpose, Seconds, Share, Short, Small, Word
 from app.domain.compilation import Compilation
 from app.domain.counts import Counts
 from app.domain.observations import CostFact, DivergenceFact, LearnedFact
@@ -208,7 +208,10 @@ class EnvironmentFact(Value):
 class PreflightFact(Value):
     """What the runner found before the first trial; the half of the passport that only it can know. `timed_controller`: draft lengths follow times
     that are measured as it goes, so that repeats of a prompt count differently. `suite_private`: no answer is told, only its digest. A drafter with
-    a model of its own names it (`drafter_checkpoint`) and its tokenizer: without that, its acceptance could not be read."""
+    a model of its own names it (`drafter_checkpoint`) and its tokenizer: without that, its acceptance could not be read.
+    Of a served engine: `engine_command` is the command that started the speculative arm, without folders of its machine, and empty where a runner
+    only attached to it; `engine_arguments` are those words of it that came from the runner's own file, so that no other field tells of them;
+    `engine_build` is what the server says of how it was built; `plain_arm` is false where the engine has none."""
 
     kind: Literal["preflight"] = "preflight"
     target: Short
@@ -240,6 +243,10 @@ class PreflightFact(Value):
     shared_cache: Literal["observed", "declared", "unknown", "not shared", "no draft cache"]
     batched_verification: Literal["observed", "declared", "unknown", "not batched"]
     engine_version: Short
+    engine_build: Short | None = None
+    engine_command: Annotated[tuple[Word, ...], Field(max_length=128)] = ()
+    engine_arguments: Annotated[tuple[Word, ...], Field(max_length=64)] = ()
+    plain_arm: bool = True
     compiled: Compilation | None = None
 
     @model_validator(mode="after")

@@ -56,6 +56,9 @@ class Passport(Value):
     engine: str
     compile: bool = False
     engine_version: str
+    engine_build: str | None = None
+    engine_command: tuple[str, ...] = ()
+    engine_arguments: tuple[str, ...] = ()
     hardware: str
     hardware_digest: str
 
