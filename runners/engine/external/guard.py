@@ -1,7 +1,7 @@
 """Runs one command and takes it along when the process that asked for it is gone, however that ended.
 
-`python guard.py COMMAND…` with a pipe as standard input, as leader of a session of its own. Nothing of ours is imported: it starts in no time and
-waits without work, beside what is being measured.
+`python guard.py CORES COMMAND…` with a pipe as standard input, as leader of a session of its own; CORES are those that it may use, as 0,1, or nothing
+for all. Nothing of ours is imported: it starts in no time and waits without work, beside what is being measured.
 """
 
 import contextlib
@@ -35,10 +35,13 @@ def _ignore(*_: object) -> None:
 def main() -> None:
     signal.signal(signal.SIGTERM, _ignore)
     signal.signal(signal.SIGINT, _ignore)
+    cores, arguments = sys.argv[1], sys.argv[2:]
     try:
-        command = subprocess.Popen(sys.argv[1:], stdin=subprocess.DEVNULL)
+        if cores and hasattr(os, "sched_setaffinity"):
+            os.sched_setaffinity(0, [int(core) for core in cores.split(",")])
+        command = subprocess.Popen(arguments, stdin=subprocess.DEVNULL)
     except OSError as error:
-        sys.exit(f"{sys.argv[1]} could not be started: {error.strerror}")
+        sys.exit(f"{arguments[0]} could not be started: {error.strerror}")
     threading.Thread(target=_follow, daemon=True).start()
     status = command.wait()
     if _alone.is_set():

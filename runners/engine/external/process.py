@@ -25,10 +25,12 @@ POLL_SECONDS = 0.05
 
 @dataclass(frozen=True)
 class Command:
-    """What is run, and what its environment holds beside that of every measurement."""
+    """What is run, what its environment holds beside that of every measurement, and the cores that it may use; none are all that this process may,
+    so that whoever sends the requests would take time from whoever answers them."""
 
     arguments: tuple[str, ...]
     environment: Mapping[str, str] = field(default_factory=dict)
+    cores: tuple[int, ...] = ()
 
     @property
     def told(self) -> tuple[str, ...]:
@@ -52,10 +54,11 @@ class Process:
         check_free(port)
         log.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         self.called, self.command, self.port, self.log = called, command, port, log
+        self._stopped = False
         self._begun = log.stat().st_size if log.exists() else 0
         with log.open("ab") as written:
             self._process = subprocess.Popen(
-                [sys.executable, "-I", str(Path(guard.__file__)), *command.arguments],
+                [sys.executable, "-I", str(Path(guard.__file__)), ",".join(map(str, command.cores)), *command.arguments],
                 stdin=subprocess.PIPE,
                 stdout=written,
                 stderr=written,
@@ -127,7 +130,10 @@ class Process:
         return end_of(self.log, self._begun)
 
     def stop(self, grace: float = GRACE_SECONDS) -> None:
-        """SIGTERM to the group, then SIGKILL to what is left of it after `grace` seconds."""
+        """SIGTERM to the group, then SIGKILL to what is left of it after `grace` seconds. A second call does nothing: its group may be another's."""
+        if self._stopped:
+            return
+        self._stopped = True
         self._signal(signal.SIGTERM)
         deadline = time.monotonic() + grace
         while self.exit is None and time.monotonic() < deadline:

@@ -72,6 +72,8 @@ class Engine(ABC):
     metrics: ClassVar[str | None] = None
     prefix: ClassVar[str] = ""
     ends_with_done: ClassVar[bool] = True
+    # What takes from the model's own distribution besides the temperature; a server's or a model's defaults would differ from engine to engine.
+    unaltered: ClassVar[Mapping[str, Any]] = {"top_p": 1.0}
 
     def __init__(self, served_as: str, mode: Mode | None = None) -> None:
         self.served_as, self.mode = served_as, mode or Plain()
@@ -99,7 +101,9 @@ class Engine(ABC):
         options = {"stop": list(ask.stop) or None, "seed": ask.seed, "ignore_eos": ask.ignore_eos or None}
         streamed = {"stream": True, "stream_options": {"include_usage": True}} if ask.stream else {"stream": False}
         body = {"model": self.served_as, "prompt": ask.prompt, "max_tokens": ask.most_tokens, "temperature": ask.temperature}
-        return Posted("/v1/completions", body | streamed | {name: value for name, value in options.items() if value is not None})
+        return Posted(
+            "/v1/completions", body | dict(self.unaltered) | streamed | {name: value for name, value in options.items() if value is not None}
+        )
 
     def event(self, data: Mapping[str, object], text: str, ids: int, ask: Ask) -> Event:
         """What one event adds to an answer of which `text` and so many `ids` are known. Raises NotUnderstood."""

@@ -84,6 +84,7 @@ class LlamaCpp(Engine):
     metrics = "/metrics"
     prefix = told.PREFIX
     ends_with_done = False
+    unaltered = {"top_k": 0, "top_p": 1.0, "min_p": 0.0, "repeat_penalty": 1.0}
 
     def command(self, alias: Alias, setup: Setup) -> Command:
         if not isinstance(alias, LlamaServer):
@@ -93,7 +94,7 @@ class LlamaCpp(Engine):
         serving = ("--host", LOOPBACK, "--port", str(setup.port), "--alias", self.served_as, "--metrics", "--slots", "--no-ui")
         size = ("-c", str(setup.context * setup.slots), "-np", str(setup.slots), "-t", threads, "-tb", threads)
         arguments = (str(alias.server), "-m", str(setup.model), *serving, *size, *_speculation(self.mode, setup, threads), *alias.arguments)
-        return Command(arguments)
+        return Command(arguments, cores=setup.cores)
 
     @property
     def forced(self) -> str | None:
@@ -115,7 +116,7 @@ class LlamaCpp(Engine):
             "cache_prompt": False,
             "return_tokens": True,
         }
-        return Posted("/completion", body | ({} if ask.seed is None else {"seed": ask.seed}))
+        return Posted("/completion", body | self.unaltered | ({} if ask.seed is None else {"seed": ask.seed}))
 
     def event(self, data: Mapping[str, object], text: str, ids: int, ask: Ask) -> Event:
         return llama_event(data)

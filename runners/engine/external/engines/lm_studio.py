@@ -26,6 +26,7 @@ Modes = Annotated[Plain | DraftModel, Field(discriminator="mode")]
 class LMStudio(Engine):
     name: ClassVar[Kind] = "lmstudio"
     modes = TypeAdapter(Modes)
+    unaltered = {"top_p": 1.0, "repeat_penalty": 1.0}
 
     def posted(self, ask: Ask) -> Posted:
         drafted = {"draft_model": self.mode.draft} if isinstance(self.mode, DraftModel) else {}

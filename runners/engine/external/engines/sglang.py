@@ -16,10 +16,11 @@ class SGLang(Engine):
     """`server` is what /server_info told when its version was asked for: without it drafts may be chains or trees."""
 
     name: ClassVar[Kind] = "sglang"
+    unaltered = {"top_p": 1.0, "top_k": -1, "min_p": 0.0, "repetition_penalty": 1.0}
     server: told.Server | None = None
 
     def posted(self, ask: Ask) -> Posted:
-        sampling: dict[str, Any] = {"max_new_tokens": ask.most_tokens, "temperature": ask.temperature, "ignore_eos": ask.ignore_eos}
+        sampling: dict[str, Any] = {"max_new_tokens": ask.most_tokens, "temperature": ask.temperature, "ignore_eos": ask.ignore_eos, **self.unaltered}
         sampling |= {"stop": list(ask.stop)} if ask.stop else {}
         sampling |= {} if ask.seed is None else {"sampling_seed": ask.seed}
         prompt = {"text": ask.prompt} if isinstance(ask.prompt, str) else {"input_ids": list(ask.prompt)}

@@ -42,6 +42,7 @@ class Vllm(Engine):
     launched = True
     metrics = "/metrics"
     prefix = told.PREFIX
+    unaltered = {"top_p": 1.0, "top_k": 0, "min_p": 0.0, "repetition_penalty": 1.0}
 
     def command(self, alias: Alias, setup: Setup) -> Command:
         if not isinstance(alias, VllmEnvironment):
@@ -52,7 +53,7 @@ class Vllm(Engine):
         alike = ("--no-enable-prefix-caching", "--enforce-eager", "--enable-per-request-metrics")
         program = alias.python.parent / "vllm"
         arguments = (str(program), "serve", str(setup.model), *serving, *size, *alike, *_speculation(self.mode, setup), *alias.arguments)
-        return Command(arguments, _surroundings(alias, setup))
+        return Command(arguments, _surroundings(alias, setup), setup.cores)
 
     @property
     def forced(self) -> str | None:
@@ -64,7 +65,8 @@ class Vllm(Engine):
 
     def posted(self, ask: Ask) -> Posted:
         posted = super().posted(ask)
-        return Posted(posted.path, {**posted.body, "return_token_ids": True})
+        # The prompt begins as it is to begin; a second token of beginning would make it another one.
+        return Posted(posted.path, {**posted.body, "return_token_ids": True, "add_special_tokens": False})
 
     def reading(self, answer: Answer) -> Reading:
         return told.speculative_decoding(answer.body, forced=self.forced)

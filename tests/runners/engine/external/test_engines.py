@@ -243,3 +243,13 @@ def test_an_answer_of_another_model_is_none() -> None:
     """Catches a server that answers with whatever model it has loaded."""
     with pytest.raises(EngineFault, match="openai was asked for the model m and answered as other"):
         read(arm("openai"), "/v1/completions", events(chunk("a", None, "length"), {**USAGE, "model": "other"}))
+
+
+@pytest.mark.parametrize("kind", ["llama.cpp", "vllm", "sglang"])
+def test_an_engine_draws_from_the_models_own_distribution(kind: str) -> None:
+    """Catches defaults of a server, llama-server's 40 likeliest tokens say, by which engines sample from different laws under one temperature."""
+    body = arm(kind).posted(Ask("x", 8, temperature=1.0)).body
+    options = body.get("sampling_params", body)
+    assert (options["temperature"], options["top_p"], options["min_p"]) == (1.0, 1.0, 0.0)
+    assert options["top_k"] in (0, -1)
+    assert options.get("repeat_penalty", options.get("repetition_penalty")) == 1.0

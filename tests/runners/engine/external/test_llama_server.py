@@ -13,6 +13,7 @@ import pytest
 from app.domain.outside.imported import summed
 from app.domain.outside.llama_cpp import nothing_drafted
 from app.domain.outside.reading import Reading
+from runners.cores import measuring_cores
 from runners.engine.external.aliases import LlamaServer
 from runners.engine.external.answer import Answer, Ask
 from runners.engine.external.build import BUILD, COMMIT, installed
@@ -61,7 +62,7 @@ def start(model: Path, tmp_path: Path) -> Iterator[Start]:
         server = installed()
         assert server is not None
         alias = LlamaServer(kind="llama.cpp", server=server, roots=(target.parent,))
-        setup = Setup(target, free_port(), slots=slots, context=1024, cores=(1,), draft=draft)
+        setup = Setup(target, free_port(), slots=slots, context=1024, cores=tuple(measuring_cores()[:1]), draft=draft)
         log = tmp_path / f"{len(begun)}.log"
         begun.append(Serving.launch(LlamaCpp("smollm2", LlamaCpp.modes.validate_python(mode)), alias, setup, log, seconds=120))
         return begun[-1]

@@ -26,9 +26,9 @@ Start = Callable[..., Process]
 def start(tmp_path: Path) -> Iterator[Start]:
     begun: list[Process] = []
 
-    def launch(mode: str, port: int | None = None) -> Process:
+    def launch(mode: str, port: int | None = None, cores: tuple[int, ...] = ()) -> Process:
         port = port or free_port()
-        command = Command((sys.executable, str(Path(servers.__file__)), mode, str(port)), {"ENGINE_SAYS": "/opt/lib/libx.so"})
+        command = Command((sys.executable, str(Path(servers.__file__)), mode, str(port)), {"ENGINE_SAYS": "/opt/lib/libx.so"}, cores)
         begun.append(Process("llama.cpp", command, port, tmp_path / "engine.log"))
         return begun[-1]
 
@@ -185,3 +185,13 @@ def test_folders_of_the_machine_are_left_out(said: str, told: str) -> None:
 def test_a_passport_names_the_command_without_folders() -> None:
     command = Command(("/opt/llama/llama-server", "-m", "/data/m.gguf", "-t", "1"), {"LD_PRELOAD": "/opt/v/lib/libiomp5.so"})
     assert command.told == ("LD_PRELOAD=libiomp5.so", "llama-server", "-m", "m.gguf", "-t", "1")
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="this system pins no process to cores")
+def test_the_engine_keeps_to_its_cores(start: Start) -> None:
+    """Catches an engine that shares its cores with whoever sends the requests, or takes those of the machine."""
+    own = sorted(os.sched_getaffinity(0))
+    process = start("quick", cores=(own[-1],))
+    process.await_ready("/health", 30)
+    assert os.sched_getaffinity(psutil.Process(process.pid).children()[0].pid) == {own[-1]}
+    assert sorted(os.sched_getaffinity(0)) == own
