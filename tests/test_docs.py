@@ -14,6 +14,7 @@ import pytest
 import typer.main
 
 from app.cli import commands
+from app.imports.open import FORMATS
 from app.settings import Settings
 from tests import reference
 
@@ -72,6 +73,14 @@ def test_every_setting_has_its_row(name: str) -> None:
     fields = {"DATABASE_URL" if field == "database_url" else f"BEZMEN_{field.upper()}" for field in Settings.model_fields}
     rows = re.findall(r"^\| (`(?:BEZMEN_|DATABASE_)[^|]*)\|", TEXTS[name], re.MULTILINE)
     assert {found for row in rows for found in re.findall(r"`(\w+)`", row)} == fields
+
+
+@pytest.mark.parametrize("name", READMES)
+def test_every_format_of_imports_has_its_row(name: str) -> None:
+    """Catches a format that nobody can find, and a row of one that is gone."""
+    section = TEXTS[name].split("bezmen import after.txt")[1].split("\n## ")[0]
+    rows = re.findall(r"^\| (`[^|]*)\|", section, re.MULTILINE)
+    assert {found for row in rows for found in re.findall(r"`([\w-]+)`", row)} == set(FORMATS)
 
 
 @pytest.mark.parametrize("name", READMES)
