@@ -105,6 +105,7 @@ def _text(values: Mapping[str, object], key: str) -> str:
     value = values.get(key)
     if value is None:
         return ""
-    if not isinstance(value, str):
+    # Half of a pair of surrogates can be written in JSON, and nowhere else.
+    if not isinstance(value, str) or any("\ud800" <= each <= "\udfff" for each in value):
         raise NotUnderstood(plain("%(key)s is to be a text.", key=key))
     return value

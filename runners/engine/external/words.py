@@ -5,12 +5,18 @@ from pathlib import Path
 
 # A path of two parts or more; what stands behind a colon or a slash is an address, and no path.
 _PATH = re.compile(r"(?<![\w.:/-])~?(?:/[^\s/:;,'\"()\[\]]+)+/([^\s/:;,'\"()\[\]]*)")
+_COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 LINES, LENGTH, READ = 8, 1500, 64 * 1024
 
 
 def without_folders(text: str) -> str:
     """Every path cut down to its last part."""
     return _PATH.sub(lambda found: found[1] or "…", text)
+
+
+def readable(text: str) -> str:
+    """Without colours of a terminal and other characters that are no writing, which neither a page nor a database takes."""
+    return "".join(each if each.isprintable() or each == "\n" else " " for each in _COLOUR.sub("", text))
 
 
 def end_of(log: Path, since: int = 0) -> str:
@@ -21,5 +27,5 @@ def end_of(log: Path, since: int = 0) -> str:
             text = file.read(READ).decode(errors="replace")
     except OSError:
         return ""
-    lines = [line.rsplit("\r", 1)[-1].strip() for line in text.splitlines()]
-    return without_folders("\n".join([line for line in lines if line][-LINES:]))[-LENGTH:]
+    lines = [line.strip().rsplit("\r", 1)[-1] for line in text.split("\n")]
+    return without_folders(readable("\n".join([line for line in lines if line][-LINES:])))[-LENGTH:]

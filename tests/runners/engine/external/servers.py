@@ -96,6 +96,34 @@ def streamed(data: bytes, *, cut: int | None = None) -> Answering:
     return answer
 
 
+def llama_server() -> None:
+    """With the flags of llama-server: speculates if it is told to, and drafts 4 tokens in a round of each answer, of which 1 is kept."""
+    port, speculates = int(sys.argv[sys.argv.index("--port") + 1]), "--spec-type" in sys.argv
+    answers: list[int] = []
+    timings = {"predicted_n": 2} | ({"draft_n": 4, "draft_n_accepted": 1} if speculates else {})
+
+    def completion(handler: Handler) -> None:
+        answers.append(1)
+        first = {"content": "да", "tokens": [7], "stop": False, "tokens_predicted": 1}
+        last = {"content": "", "tokens": [], "stop": True, "stop_type": "limit", "model": "m", "tokens_predicted": 2, "timings": timings}
+        streamed(events(first, {**first, "tokens": [8], "tokens_predicted": 2}, last, done=False))(handler)
+
+    def metrics(handler: Handler) -> None:
+        rounds = len(answers) if speculates else 0
+        counts = {"tokens_predicted": 2 * len(answers), "n_decode": 2 * len(answers)}
+        counts |= {"spec_decode_num_drafts": rounds, "spec_decode_num_draft_tokens": 4 * rounds, "spec_decode_num_accepted_tokens": rounds}
+        handler.reply("".join(f"llamacpp:{name}_total {value}\n" for name, value in counts.items()).encode(), kind="text/plain")
+
+    routes: dict[str, Answering] = {
+        "/health": lambda handler: handler.reply({"status": "ok"}),
+        "/props": lambda handler: handler.reply({"build_info": "b1-abc", "model_path": "/home/somebody/models/m.gguf"}),
+        "/slots": lambda handler: handler.reply([{"id": 0, "speculative": speculates}]),
+        "/metrics": metrics,
+        "/completion": completion,
+    }
+    Server(("127.0.0.1", port), type("Routed", (Handler,), {"routes": routes})).serve_forever(0.05)
+
+
 DEAF = "import signal, time; signal.signal(15, signal.SIG_IGN); print('up', flush=True); time.sleep(600)"
 
 
@@ -136,4 +164,4 @@ def program() -> None:
 
 
 if __name__ == "__main__":
-    program()
+    llama_server() if "--port" in sys.argv else program()

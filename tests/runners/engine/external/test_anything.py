@@ -35,10 +35,12 @@ def test_any_events_give_an_answer_or_a_fault(name: str, sent: list[bytes], stre
         said = str(fault)
     else:
         said = whole(found)
-    assert 0 < len(said) < 700
+    assert 0 < len(said.encode()) < 3000
+    assert "\0" not in said
 
 
 def whole(found: Answer) -> str:
+    found.text.encode()
     assert found.finish in ("eos", "length", "stop")
     assert found.ids is None or len(found.ids) == found.emitted
     return found.finish
@@ -46,4 +48,6 @@ def whole(found: Answer) -> str:
 
 @given(data=st.binary(max_size=200) | VALUES.map(lambda each: json.dumps(each).encode()))
 def test_any_refusal_has_words_of_a_bounded_length(data: Any) -> None:
-    assert len(words_of(data)) <= 300
+    words = words_of(data)
+    assert len(words) <= 300
+    assert words.isprintable()

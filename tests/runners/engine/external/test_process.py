@@ -16,7 +16,7 @@ import pytest
 from runners.engine.external.faults import EngineFault
 from runners.engine.external.ports import free_port
 from runners.engine.external.process import Command, Process
-from runners.engine.external.words import without_folders
+from runners.engine.external.words import end_of, without_folders
 from tests.runners.engine.external import servers
 
 Start = Callable[..., Process]
@@ -180,6 +180,13 @@ def test_the_engine_sees_no_token_and_no_proxy(start: Start, monkeypatch: pytest
 def test_folders_of_the_machine_are_left_out(said: str, told: str) -> None:
     """Catches a user's name told to the service, and an address or a quotient mangled."""
     assert without_folders(said) == told
+
+
+def test_last_words_can_be_kept(tmp_path: Path) -> None:
+    """Catches a log with colours, or with a character that no database takes, and one so long that reading it takes minutes."""
+    log = tmp_path / "log"
+    log.write_bytes(b"x" * 200_000 + b"\nloading: 10%\rloading: 99%\n\x1b[31merror\x1b[0m: \x00 bad \xff\n")
+    assert end_of(log, 1) == "x" * (1500 - 28) + "\nloading: 99%\nerror:   bad \ufffd"
 
 
 def test_a_passport_names_the_command_without_folders() -> None:
