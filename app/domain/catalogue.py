@@ -87,6 +87,11 @@ class HandedSuite(OfferedSuite):
     """One whose prompts come with the lease: uploaded, and no runner's own."""
 
 
+# Of a served engine: the lengths of drafts are its own affair, and drafts are checked by its own rule, which goes under these names.
+ITS_LENGTHS = (Part(name="constant"),)
+ITS_RULES = frozenset({"exact", "rejection"})
+
+
 class ServedEngine(Value):
     """An engine beside our own loop, under the alias by which a spec names it. `drafters` are its own ways to speculate; `models` the names of those
     offered models that it can serve, as `source:name`. `starts`: the runner starts both arms itself; one that is only attached to may lack the plain
@@ -99,6 +104,9 @@ class ServedEngine(Value):
     starts: bool
     plain: bool = True
     observed: bool = False
+
+    def serves(self, model: OfferedModel) -> bool:
+        return f"{model.source}:{model.name}" in self.models
 
 
 class Offer(Value):
@@ -122,3 +130,17 @@ class Offer(Value):
     labels: Annotated[dict[Name, Annotated[str, Field(max_length=64)]], Field(max_length=16)] = Field(default_factory=dict)
     version: Annotated[str, Field(max_length=64)]
     protocol: Annotated[int, Field(ge=0, le=10**6)] = 1
+
+    def at(self, engine: str) -> ServedEngine | None:
+        """The served engine of this alias; None for our own loop, and for an alias that is not offered."""
+        return next((each for each in self.served if each.name == engine), None)
+
+    def on(self, engine: str) -> "Offer":
+        """What of this offer holds for a run on one of its engines: all of it on our own, which is nobody else's. Of a served engine its own drafters
+        and the models that it serves; what the weights' type `auto` is there nobody says beforehand."""
+        found = self.at(engine)
+        if found is None:
+            return self
+        own = {"drafters": found.drafters, "models": tuple(filter(found.serves, self.models)), "controllers": ITS_LENGTHS}
+        rules = tuple(part for part in self.verifiers if part.name in ITS_RULES)
+        return self.model_copy(update=own | {"verifiers": rules, "auto_dtype": None, "compiles": False})

@@ -9,6 +9,7 @@ from app.domain.spec import Choice, RunSpec
 
 def with_defaults(spec: RunSpec, offer: Offer) -> RunSpec:
     """The same run with the parameters of drafter, controller and verifier in full, as this runner would fill them in."""
+    offer = offer.on(spec.engine)
     return spec.model_copy(
         update={
             "drafter": _full(spec.drafter, offer.drafters),

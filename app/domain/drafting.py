@@ -3,12 +3,14 @@
 from collections.abc import Mapping
 from typing import Any
 
-from app.domain.spec import Choice, RunSpec
+from app.domain.spec import OWN_ENGINE, Choice, RunSpec
 
 # A tree stands on another drafter: its name, and its parameters in one text.
 OF, SETTINGS = "of", "settings"
 # A drafter's own model, by source and name.
 MODEL = "model"
+# What a served engine's ways to speculate call the longest draft that they make.
+LONGEST = ("n_max", "size_m", "tokens", "longest_draft")
 
 
 def settings(text: str) -> dict[str, str]:
@@ -40,8 +42,10 @@ def asked_model(drafter: Choice) -> str | None:
 
 
 def longest_draft(spec: RunSpec) -> int | None:
-    """The most tokens that a round of this run may put before the verifier: what its controller reaches, of a tree as many as it then has nodes.
-    None where the parameters do not say."""
+    """The most tokens that a round of this run may put before the verifier: what its controller reaches, of a tree as many as it then has nodes; on a
+    served engine what its way to speculate says. None where the parameters do not say."""
+    if spec.engine != OWN_ENGINE:
+        return next((asked for name in LONGEST if isinstance(asked := spec.drafter.params.get(name), int)), None)
     params = spec.controller.params
     longest = params.get("longest", params.get("length"))
     if not isinstance(longest, int):

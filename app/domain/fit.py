@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from typing import Protocol
 
-from app.domain.spec import RunSpec
+from app.domain.catalogue import ITS_LENGTHS, ITS_RULES
+from app.domain.spec import OWN_ENGINE, RunSpec
 
 # Where in the spec, and what is wrong there.
 Wrong = tuple[str, str]
@@ -64,6 +65,23 @@ def _uncompiled(drafter: Drafts) -> Iterator[str]:
         yield "drafts over a slice of the cache, whose forwards are not compiled"
     if drafter.routes:
         yield "chooses among experts, which a compiled forward does not let it do"
+
+
+def beyond(spec: RunSpec) -> Iterator[Wrong]:
+    """What a served engine cannot be asked for: it decides how long its drafts are, checks them by its own rule, and draws from the whole
+    distribution. Nothing of a run on our own loop."""
+    if spec.engine == OWN_ENGINE:
+        return
+    if spec.controller.name not in {part.name for part in ITS_LENGTHS} or spec.controller.params:
+        yield "/controller/name", f"engine {spec.engine} decides itself how long its drafts are; leave the controller out"
+    rule = "rejection" if spec.sampling.temperature > 0 else "exact"
+    if spec.verifier.name != rule or spec.verifier.params:
+        assert rule in ITS_RULES
+        yield "/verifier/name", f"engine {spec.engine} checks drafts by its own rule; choose exact at temperature 0 and rejection above it"
+    if spec.sampling.temperature > 0:
+        for name in ("top_k", "top_p"):
+            if getattr(spec.sampling, name) is not None:
+                yield f"/sampling/{name}", f"engine {spec.engine} is asked to draw from the whole distribution; leave {name} out"
 
 
 def compiled_alone(drafter: str) -> str:

@@ -4,10 +4,11 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from app.domain.catalogue import HandedSuite, Offer, OfferedModel, OfferedSuite, Part
 from app.domain.defaults import with_defaults
+from app.domain.fit import beyond
 from app.domain.language import base_of
 from app.domain.probe import ProbeSpec
-from app.domain.spec import NAMED_IN, Choice, ModelSource, RunSpec
-from app.errors import did_you_mean, pointer
+from app.domain.spec import NAMED_IN, OWN_ENGINE, Choice, ModelSource, RunSpec
+from app.errors import MOST_NAMED, did_you_mean, pointer
 from app.runners_registry.parameters import faults
 
 Field = dict[str, str]
@@ -16,10 +17,14 @@ NO_OFFER = "No runner has ever said what it offers, so nothing can be measured y
 
 def problems(spec: RunSpec, offers: Sequence[Offer]) -> list[Field]:
     """Every field for which no offer has an answer; empty when one runner can measure all of it (its labels apart)."""
-    found = [*_named(spec, offers), *_model(spec.model, offers), *_suite(spec, offers)]
+    found = _lacking(spec, offers)
     if not found and not any(serves(spec, offer) for offer in offers):
         return [_field("no runner offers model, engine, drafter, suite and load of this run together")]
     return found
+
+
+def _lacking(spec: RunSpec, offers: Sequence[Offer]) -> list[Field]:
+    return [*_named(spec, offers), *_model(spec.model, offers), *_served(spec, offers), *_suite(spec, offers)]
 
 
 def lacking(probe: ProbeSpec, offers: Sequence[Offer]) -> list[Field]:
@@ -58,7 +63,7 @@ def _alike(one: str, other: str, suites: Sequence[OfferedSuite]) -> bool:
 
 def serves(spec: RunSpec, offer: Offer) -> bool:
     """Whether this runner alone can measure all of it (its labels apart)."""
-    return not [*_named(spec, [offer]), *_model(spec.model, [offer]), *_suite(spec, [offer])] and spec.load.concurrency <= offer.max_concurrency
+    return not _lacking(spec, [offer]) and spec.load.concurrency <= offer.max_concurrency
 
 
 def resolved(spec: RunSpec, offers: Iterable[Offer]) -> RunSpec:
@@ -75,19 +80,33 @@ def _field(detail: str, *path: object) -> Field:
 
 
 def _named(spec: RunSpec, offers: Sequence[Offer]) -> Iterator[Field]:
-    engines = {name for offer in offers for name in offer.engines}
-    if spec.engine not in engines:
-        yield _field(did_you_mean("engine", spec.engine, engines), "engine")
-    if spec.compile and not any(offer.compiles for offer in offers):
+    having = [offer.on(spec.engine) for offer in offers if spec.engine in offer.engines]
+    if having:
+        yield from _drafter(spec, having, offers)
+        yield from ({"pointer": at, "detail": said} for at, said in beyond(spec))
+    else:
+        # What an unknown engine would have nobody knows.
+        yield _field(did_you_mean("engine", spec.engine, {name for offer in offers for name in offer.engines}), "engine")
+    if spec.compile and not any(offer.compiles for offer in having or offers):
         yield _field(
             "no runner can compile: that needs a C++ compiler and the header files of Python there; install them, or leave it out", "compile"
         )
-    yield from _part("drafter", spec.drafter, [part for offer in offers for part in offer.drafters])
-    yield from _part("controller", spec.controller, [part for offer in offers for part in offer.controllers])
-    yield from _part("verifier", spec.verifier, [part for offer in offers for part in offer.verifiers])
+    if spec.engine == OWN_ENGINE:
+        yield from _part("controller", spec.controller, [part for offer in having for part in offer.controllers])
+        yield from _part("verifier", spec.verifier, [part for offer in having for part in offer.verifiers])
     most = max((offer.max_concurrency for offer in offers), default=1)
     if spec.load.concurrency > most:
         yield _field(f"no runner serves more than {most} requests at once", "load", "concurrency")
+
+
+def _drafter(spec: RunSpec, having: Sequence[Offer], offers: Sequence[Offer]) -> Iterator[Field]:
+    """`having` are what `offers` have for the engine of the run."""
+    name, parts = spec.drafter.name, [part for offer in having for part in offer.drafters]
+    others = {engine for offer in offers for engine in offer.engines if name in {part.name for part in offer.on(engine).drafters}}
+    if others and spec.engine not in others:
+        yield _field(f'There is no drafter "{name}" on engine {spec.engine}; it belongs to {", ".join(sorted(others))}.', "drafter", "name")
+    else:
+        yield from _part("drafter", spec.drafter, parts)
 
 
 def _part(kind: str, choice: Choice, parts: Sequence[Part]) -> Iterator[Field]:
@@ -115,6 +134,20 @@ def _model(model: ModelSource, offers: Sequence[Offer]) -> Iterator[Field]:
     if not any(_has_dtype(item, model) for item in named):
         dtypes = sorted({dtype for item in named for dtype in item.dtypes})
         yield _field(f"no runner runs this model in {model.dtype}; there is {', '.join(dtypes)}", "model", "dtype")
+
+
+def _served(spec: RunSpec, offers: Sequence[Offer]) -> Iterator[Field]:
+    """A model that runners have and this engine does not serve."""
+    engines = [engine for offer in offers if (engine := offer.at(spec.engine)) is not None]
+    named = f"{spec.model.source}:{spec.model.title}"
+    if any(named == f"{item.source}:{item.name}" for offer in offers for item in offer.models) and not any(named in each.models for each in engines):
+        models = sorted({model for each in engines for model in each.models})
+        if engines:
+            yield _field(f"engine {spec.engine} does not serve {named}; it serves {_listed(models)}", "model", NAMED_IN[spec.model.source])
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names[:MOST_NAMED]) + (f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else "") if names else "none"
 
 
 def _has_dtype(item: OfferedModel, model: ModelSource) -> bool:

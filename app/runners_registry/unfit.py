@@ -16,6 +16,7 @@ EXIT = "exit_layer"
 
 def unfit(spec: RunSpec, offer: Offer, layers: int | None) -> Iterator[Wrong]:
     """Nothing for a part that the offer does not have. `layers` are the target's, None where they are not known."""
+    offer = offer.on(spec.engine)
     drafter, controller, verifier = (
         next((part for part in parts if part.name == choice.name), None)
         for parts, choice in ((offer.drafters, spec.drafter), (offer.controllers, spec.controller), (offer.verifiers, spec.verifier))
