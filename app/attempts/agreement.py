@@ -16,6 +16,8 @@ OWN_CACHE = ("no draft cache", "not shared")
 def disagreements(fact: PreflightFact, spec: RunSpec, offer: Offer, *, private: bool = False) -> Iterator[Wrong]:
     """(field, what is wrong with it). A folder has no name of its own and a suite that is not offered no known digest; those are not compared.
     `private` says whether the run's suite is."""
+    yield from _of_the_engine(fact, spec, offer)
+    offer = offer.on(spec.engine)
     yield from _of_target(fact, spec)
     yield from _of_dtype(fact, spec, offer)
     yield from _of_the_cache(fact, spec, offer)
@@ -40,6 +42,15 @@ def _of_target(fact: PreflightFact, spec: RunSpec) -> Iterator[Wrong]:
         yield "compiled", "the run does not ask for compiled forwards, and this tells of some"
 
 
+def _of_the_engine(fact: PreflightFact, spec: RunSpec, offer: Offer) -> Iterator[Wrong]:
+    """Without its plain arm a run shows acceptance alone, so nobody may leave that out who has one."""
+    served = offer.at(spec.engine)
+    if not fact.plain_arm and (served is None or served.plain):
+        yield "plain_arm", f"engine {spec.engine} has a plain arm, and this tells of none"
+    if served is None and (fact.engine_command or fact.engine_arguments):
+        yield "engine_command", f"{spec.engine} is no engine that a runner starts, and this tells of a command"
+
+
 def _of_dtype(fact: PreflightFact, spec: RunSpec, offer: Offer) -> Iterator[Wrong]:
     asked = spec.model.dtype
     if asked != "auto" and fact.dtype != asked:
@@ -62,7 +73,7 @@ def _of_the_cache(fact: PreflightFact, spec: RunSpec, offer: Offer) -> Iterator[
 def shares_cache(spec: RunSpec, offer: Offer) -> bool | None:
     """Whether the tokens of this run come out of the target's own layers; None where its runner does not say."""
     name = innermost(spec.drafter).name
-    return next((part.shares_cache for part in offer.drafters if part.name == name), None)
+    return next((part.shares_cache for part in offer.on(spec.engine).drafters if part.name == name), None)
 
 
 def _of_tokenizer(fact: PreflightFact, spec: RunSpec) -> Iterator[Wrong]:

@@ -8,7 +8,7 @@ from app.domain.bounds import Arm
 from app.domain.drafting import innermost
 from app.domain.facts import PreflightFact
 from app.domain.prompt import Prompt
-from app.domain.spec import PASSES, RunSpec
+from app.domain.spec import OWN_ENGINE, PASSES, RunSpec
 
 Pass = tuple[str, str, int]
 Kind = tuple[str, str, str]
@@ -63,11 +63,12 @@ def lacking(seen: Seen, spec: RunSpec, asked: Sequence[Prompt] | None = None) ->
 
 def _passes(seen: Seen, spec: RunSpec) -> Iterator[str]:
     wanted = {"headline": spec.trials * PASSES}
-    if seen.preflight is not None and seen.preflight.dtype in HALF and spec.sampling.temperature == 0:
+    if spec.engine == OWN_ENGINE and seen.preflight is not None and seen.preflight.dtype in HALF and spec.sampling.temperature == 0:
         # A half-precision run shows whether its rule is lossless in a pass of its own, in float32.
         wanted["losslessness"] = 1
     for purpose, least in wanted.items():
-        for arm in (*ARMS, "control") if purpose == "headline" and spec.controlled else ARMS:
+        arms = ARMS if seen.preflight is None or seen.preflight.plain_arm else ("speculative",)
+        for arm in (*arms, "control") if purpose == "headline" and spec.controlled else arms:
             there = sum((purpose, arm) == key[:2] for key in seen.requests)
             if not there:
                 yield f"{purpose} requests of the {arm} arm"

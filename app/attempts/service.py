@@ -196,7 +196,7 @@ class Attempts:
         if body.batches != held.batches:
             raise Incomplete(f"{body.batches} batches were sent and {held.batches} are here; send batch {held.batches}.", expected=held.batches)
         spec, offer = await store.spec_of(connection, held.run), await self._registry.offer_of(connection, held.runner_id)
-        always = any(part.always_drafts for part in offer.drafters if part.name == spec.drafter.name)
+        always = any(part.always_drafts for part in offer.on(spec.engine).drafters if part.name == spec.drafter.name)
         asked = await self._suites.asked(connection, held.run, spec, offer.suites)
         seen = await store.seen(connection, held.attempt, always_drafts=always, shares_cache=shares_cache(spec, offer))
         missing = lacking(seen, spec, asked)

@@ -4,7 +4,7 @@ import pytest
 
 from app.attempts.agreement import disagreements, strays
 from app.domain.catalogue import Part
-from tests import factories
+from tests import factories, factories_served
 
 
 def test_a_hub_run_is_of_the_revision_that_was_asked() -> None:
@@ -144,3 +144,20 @@ def test_a_draft_reads_the_cache_that_its_drafter_reads(drafter: object, told: s
     parts = (Part(name="layerskip", shares_cache=True), Part(name="ngram", shares_cache=False), Part(name="tree-topk"), Part(name="clasp"))
     found = disagreements(factories.preflight_fact(shared_cache=told), factories.run_spec(drafter=drafter), factories.offer(drafters=parts))
     assert ("shared_cache" in dict(found)) is wrong
+
+
+def test_a_plain_arm_is_left_out_by_none_who_has_one() -> None:
+    """Catches a run without its plain arm, so without its slow speed-up, on an engine that is offered with one."""
+    served = factories_served.offer()
+    fact = factories.preflight_fact(plain_arm=False, dtype="float16")
+    for engine, drafter, wrong in (("llama", "ngram-simple", ["plain_arm"]), ("sg", "as-served", [])):
+        spec = factories_served.run_spec(engine=engine, drafter=drafter)
+        assert [field for field, _ in disagreements(fact, spec, served)] == wrong
+    assert "plain_arm" in dict(disagreements(fact, factories.run_spec(), served))
+
+
+def test_what_auto_is_on_a_served_engine_nobody_says_beforehand() -> None:
+    """Catches a server that is held to the type that our own loop runs in."""
+    fact = factories.preflight_fact(dtype="float16", engine_command=("llama-server", "-m", "model.gguf"))
+    assert list(disagreements(fact, factories_served.run_spec(), factories_served.offer())) == []
+    assert dict(disagreements(fact, factories.run_spec(), factories_served.offer())).keys() == {"dtype", "engine_command"}

@@ -6,7 +6,7 @@ import pytest
 
 from app.attempts.completeness import Block, Kind, Pass, Seen, lacking
 from app.domain.prompt import Prompt
-from tests import factories
+from tests import factories, factories_served
 
 SPEC = factories.run_spec(trials=1)
 ASKED = tuple(Prompt(id=f"ru-0{n}", language="ru", profile="chat", text="Что такое безмен?", answer="prompt") for n in (1, 2))
@@ -95,3 +95,12 @@ def test_layers_draft_where_the_drafter_has_them(drafter: str, shares: bool | No
     spec = factories.run_spec(trials=1, drafter=drafter)
     found = lacking(replace(seen(), shares_cache=shares, with_layers=passes[0], without_layers=passes[1]), spec, ASKED)
     assert found == [said] * bool(said)
+
+
+def test_an_engine_without_a_plain_arm_is_complete_with_its_own() -> None:
+    """Catches a run on such an engine that can never end well, and one on another that leaves its plain arm out."""
+    own = {key: prompts for key, prompts in seen().requests.items() if key[:2] == ("headline", "speculative")}
+    spec = factories_served.run_spec(trials=1, engine="sg", drafter="as-served")
+    for plain_arm, missing in ((False, []), (True, ["headline requests of the plain arm"])):
+        fact = factories.preflight_fact(profiles={"chat": 2}, plain_arm=plain_arm)
+        assert lacking(replace(seen(), requests=own, preflight=fact), spec, ASKED) == missing
