@@ -24,7 +24,7 @@ SHAPE = (
 )
 PAGES = (
     "/runs", "/languages", "/landscape", "/suites", "/runners", "/methodology", "/submit", "/access", "/campaigns", "/campaigns/1",
-    "/imports", "/imports/1", "/api/v1/imports",
+    "/imports", "/api/v1/imports",
     "/probes", "/api/v1/probes", "/api/v1/runs", "/api/v1/languages", "/api/v1/landscape", "/api/v1/suites", "/api/v1/claims", "/api/v1/webhooks",
     "/metrics",
 )  # fmt: skip

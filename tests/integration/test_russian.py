@@ -24,7 +24,7 @@ TAGS = {"ru", "en", "de"}
 FORMATS = {"JSON", "Markdown", "Lines", "CSV", "Parquet", "SVG", "UTF-8", "UTC", "KV", "GPU", "EOS", "MLP", "float32", "bfloat16", "auto"}
 PRODUCTS = {
     "Bezmen", "bezmen", "bezmen-1", "arXiv", "vLLM", "SGLang", "llama.cpp", "LM", "Studio", "transformers", "torch", "Linux", "LayerSkip", "MTP",
-    "Mamba-2", "DFlash2", "GGUF", "Sequoia", "StreamingLLM", "vllm", "bench", "serve", "gzip", "prefill",
+    "Mamba-2", "DFlash2", "GGUF", "Sequoia", "StreamingLLM", "vllm", "bench", "serve", "gzip", "prefill", "vllm-bench-serve",
 }  # fmt: skip
 
 
