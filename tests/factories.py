@@ -319,7 +319,7 @@ def trials(measured: list[RequestFact]) -> list[TrialFact]:
             own = [fact for fact in measured if (fact.purpose, fact.trial, fact.arm) == (purpose, trial, arm)]
             if arm == "control" and not own:
                 continue
-            steps = sum(fact.rounds + fact.undrafted for fact in own)
+            steps = sum((fact.rounds or 0) + (fact.undrafted or 0) for fact in own)
             seconds = round(sum(fact.last_at - fact.sent_at for fact in own), 6)
             found.append(
                 trial_fact(arm=arm, purpose=purpose, trial=trial, block=trial // 2, seconds=seconds, forwards=steps + len(own), slot_steps=steps)

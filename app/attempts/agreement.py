@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from app.domain.catalogue import Offer
 from app.domain.drafting import asked_model, innermost, longest_draft
-from app.domain.facts import PreflightFact, RequestFact
-from app.domain.spec import RunSpec
+from app.domain.facts import UNTOLD, PreflightFact, RequestFact
+from app.domain.spec import OWN_ENGINE, RunSpec
 from app.domain.tokenizer import fingerprint_said
 
 Wrong = tuple[str, str]
@@ -117,10 +117,21 @@ def strays(fact: RequestFact, spec: RunSpec) -> Iterator[Wrong]:
     if fact.finish == "length" and fact.emitted != spec.max_new_tokens:
         yield "finish", f"an answer of {fact.emitted} tokens did not end at the {spec.max_new_tokens} that the run asks for"
     most = longest_draft(spec)
-    if fact.arm == "speculative" and most is not None and fact.longest_draft > most:
+    if fact.arm == "speculative" and most is not None and fact.longest_draft is not None and fact.longest_draft > most:
         yield "longest_draft", f"the run asks for drafts of at most {most} tokens, these may have {fact.longest_draft}"
     if fact.arm != "speculative" and fact.rounds:
         yield "rounds", f"the arm {fact.arm} decodes without drafts, and this tells of {fact.rounds} rounds"
+    if spec.engine == OWN_ENGINE:
+        yield from _untold(fact)
+
+
+def _untold(fact: RequestFact) -> Iterator[Wrong]:
+    """Our own loop counts everything itself; only somebody else's may be silent."""
+    for name in UNTOLD:
+        if getattr(fact, name) is None:
+            yield name, f"the engine {OWN_ENGINE} counts it, and this does not tell it"
+    if fact.rounds and not len(fact.round_drafted) == len(fact.round_slots) == fact.rounds:
+        yield "round_drafted", f"the engine {OWN_ENGINE} lists its {fact.rounds} rounds, and this does not"
 
 
 def _of_the_drafter(fact: PreflightFact, spec: RunSpec) -> Iterator[Wrong]:

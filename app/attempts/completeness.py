@@ -29,17 +29,17 @@ class Block(NamedTuple):
 @dataclass(frozen=True)
 class Seen:
     """What has come of one attempt; a pass is (purpose, arm, trial), once of its requests, with their prompts, and once of its trial facts.
-    `drafted` is D of the speculative headline; `always_drafts` says that its drafter drafts whatever the text; `kinds` are its prompts with their
-    profile and the language that their answers are judged by; `blocks` are those of the headline. `shares_cache` says whether its drafter drafts with
-    the target's layers, None where that is not known; `with_layers` and `without_layers` count the requests that drafted and tell of such passes, or
-    of none."""
+    `drafted` is D of the speculative headline, None where it is not told; `always_drafts` says that its drafter drafts whatever the text; `kinds` are
+    its prompts with their profile and the language that their answers are judged by; `blocks` are those of the headline. `shares_cache` says whether
+    its drafter drafts with the target's layers, None where that is not known; `with_layers` and `without_layers` count the requests that drafted and
+    tell of such passes, or of none."""
 
     environment: bool
     preflight: PreflightFact | None
     warmup: bool
     requests: Mapping[Pass, frozenset[str]]
     trials: frozenset[Pass]
-    drafted: int
+    drafted: int | None
     always_drafts: bool
     kinds: frozenset[Kind] = frozenset()
     blocks: Mapping[int, Block] = field(default_factory=dict)

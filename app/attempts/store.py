@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections.abc import Sequence
 
-from sqlalchemy import JSON, BigInteger, CursorResult, Table, Text, cast, func, literal, literal_column, select, update
+from sqlalchemy import JSON, BigInteger, ColumnElement, CursorResult, Table, Text, case, cast, func, literal, literal_column, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
@@ -157,7 +157,8 @@ async def seen(connection: AsyncConnection, attempt: int, *, always_drafts: bool
         kinds=await _kinds(connection, attempt),
         blocks=await _blocks(connection, attempt),
         shares_cache=shares_cache,
-        **await _drafts(connection, attempt),
+        drafted=await _drafted(connection, attempt),
+        **await _layers(connection, attempt),
     )
 
 
@@ -187,15 +188,21 @@ async def _kinds(connection: AsyncConnection, attempt: int) -> frozenset[Kind]:
     return frozenset((row[0], row[1], row[2]) for row in rows)
 
 
-async def _drafts(connection: AsyncConnection, attempt: int) -> dict[str, int]:
-    own = (requests.c.attempt_id == attempt, requests.c.purpose == "headline", requests.c.arm == "speculative")
+async def _drafted(connection: AsyncConnection, attempt: int) -> int | None:
+    """A sum only where each request tells its own."""
+    whole = func.count() == func.count(requests.c.drafted)
+    found: int | None = await connection.scalar(select(case((whole, func.coalesce(func.sum(requests.c.drafted), 0)))).where(*_speculative(attempt)))
+    return found
+
+
+async def _layers(connection: AsyncConnection, attempt: int) -> dict[str, int]:
     drafted, layered = requests.c.drafted > 0, func.coalesce(requests.c.draft_layer_passes, 0) > 0
-    columns = (
-        func.coalesce(func.sum(requests.c.drafted), 0).label("drafted"),
-        func.count().filter(drafted, layered).label("with_layers"),
-        func.count().filter(drafted, ~layered).label("without_layers"),
-    )
-    return dict((await connection.execute(select(*columns).where(*own))).mappings().one())
+    columns = (func.count().filter(drafted, layered).label("with_layers"), func.count().filter(drafted, ~layered).label("without_layers"))
+    return dict((await connection.execute(select(*columns).where(*_speculative(attempt)))).mappings().one())
+
+
+def _speculative(attempt: int) -> tuple[ColumnElement[bool], ...]:
+    return requests.c.attempt_id == attempt, requests.c.purpose == "headline", requests.c.arm == "speculative"
 
 
 async def _no_pass_twice(connection: AsyncConnection, attempt: int) -> None:

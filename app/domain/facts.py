@@ -6,24 +6,26 @@ Durations and times are seconds on the runner's monotonic clock, from the start 
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, TypeAdapter, ValidationInfo, field_validator, model_validator
+from pydantic import Field, TypeAdapter, model_validator
 
 from app.domain.bounds import Arm, Count, Purpose, Seconds, Share, Short, Small, Word
 from app.domain.compilation import Compilation
 from app.domain.counts import Counts
 from app.domain.observations import CostFact, DivergenceFact, LearnedFact
-from app.domain.quiet import contended
 from app.domain.tokenizer import TokenizerIdentity
+from app.domain.trial import TrialFact as TrialFact
 from app.domain.value import Value
 
 MAX_ROUNDS = 20_000
 TOLERANCE = 1e-6
 
 Finish = Literal["eos", "length", "stop", "cancelled", "error"]
+# Of a served engine's requests each may be None: it did not tell. E is counted by whoever hears the answer, so it is always there.
+UNTOLD = ("drafted", "verified", "accepted", "rounds", "undrafted", "prefill_tokens", "discarded_bonus", "longest_draft")
 
 
 def digest_of(ids: Sequence[int]) -> str:
@@ -33,8 +35,10 @@ def digest_of(ids: Sequence[int]) -> str:
 
 class RequestFact(Value):
     """One request in one arm of one trial. `prompt_tokens` are those of the prompt's text alone, as its characters and words are; `input_tokens` are
-    all that went in, chat template included. Per-round lists have one entry a verification step that carried a draft (R of them); `round_step` says
-    which entry of the lists by step each of them is, None where the engine does not tell: a round that kept nothing looks like an undrafted step.
+    all that went in, chat template included. A count that is None was not told by the engine that answered. Per-round lists have one entry a
+    verification step that carried a draft (R of them); where the engine tells no rounds one by one they are empty, whatever R is, and `round_slots`
+    alone may be. `round_step` says which entry of the lists by step each of them is, None where the engine does not tell: a round that kept nothing
+    looks like an undrafted step.
     Of the rounds of a model with experts, summed over them and their layers: `experts_read`, the different experts that a verification sent the
     request's tokens to, and `experts_chosen`, how often it sent one to one; None where nobody counted them."""
 
@@ -53,16 +57,16 @@ class RequestFact(Value):
     prompt_characters: Count
     prompt_words: Count
 
-    drafted: Count
+    drafted: Count | None
     drafted_source: Literal["observed", "nominal", "absent"] = "observed"
-    verified: Count
-    accepted: Count
-    rounds: Count
-    undrafted: Count
-    prefill_tokens: Count
+    verified: Count | None
+    accepted: Count | None
+    rounds: Count | None
+    undrafted: Count | None
+    prefill_tokens: Count | None
     emitted: Count
-    discarded_bonus: Count
-    longest_draft: Count
+    discarded_bonus: Count | None
+    longest_draft: Count | None
 
     round_drafted: Annotated[tuple[Small, ...], Field(max_length=MAX_ROUNDS)] = ()
     round_verified: Annotated[tuple[Small, ...], Field(max_length=MAX_ROUNDS)] = ()
@@ -96,22 +100,50 @@ class RequestFact(Value):
     degenerate: bool | None = None
 
     @property
-    def discarded_drafts(self) -> int:
-        return self.verified - self.accepted
+    def discarded_drafts(self) -> int | None:
+        return None if self.verified is None or self.accepted is None else self.verified - self.accepted
+
+    @property
+    def listed(self) -> bool:
+        """Whether each round is told by itself; a request without one has nothing to list."""
+        return self.rounds is not None and len(self.round_drafted) == self.rounds
 
     def counts(self) -> Counts:
-        return Counts(
-            requests=1,
-            emitted=self.emitted,
-            rounds=self.rounds,
-            drafted=self.drafted,
-            verified=self.verified,
-            accepted=self.accepted,
-            undrafted=self.undrafted,
-            prefill_tokens=self.prefill_tokens,
-            discarded_bonus=self.discarded_bonus,
-            longest_draft=self.longest_draft,
-        )
+        return Counts(requests=1, emitted=self.emitted, **{name: getattr(self, name) for name in UNTOLD})
+
+    @model_validator(mode="after")
+    def _identities_hold(self) -> Self:
+        wrong = [*self.counts().broken(), *self._closes(), *self._rounds_add_up(), *self._steps_add_up(), *self._times_run_forward()]
+        if (self.experts_read is None) != (self.experts_chosen is None) or (self.experts_read or 0) > (self.experts_chosen or 0):
+            wrong.append("more experts were read than chosen, or one count of them lacks the other")
+        if wrong:
+            raise ValueError(f"request {self.prompt} of arm {self.arm}: " + "; ".join(wrong))
+        return self
+
+    def _closes(self) -> Iterator[str]:
+        """What was kept and never delivered may be more than is told, but only where it is not told how much that was."""
+        closure = self.counts().closure(counts_before_stop=True)
+        if closure.suspect:
+            yield f"E = P + A + R + U − discarded bonus: {closure}"
+        if self.drafted is None and self.drafted_source != "absent":
+            yield f"D is not told, and its source is {self.drafted_source}"
+
+    def _rounds_add_up(self) -> Iterator[str]:
+        lengths, slots = {len(self.round_drafted), len(self.round_verified), len(self.round_depth)}, len(self.round_slots)
+        if len(lengths) > 1 or not lengths <= {0, self.rounds} or slots not in {0, *lengths}:
+            yield f"per-round lists have {sorted({*lengths, slots})} entries, R is {self.rounds}"
+        if self.listed and not ({self.drafted} <= {None, sum(self.round_drafted)} and {self.verified} <= {None, sum(self.round_verified)}):
+            yield "per-round drafts do not add up to D and V"
+        if self.round_step is not None and not self.listed:
+            yield "it is told which steps were rounds, and no round is listed"
+        if any(not kept <= deep <= made for kept, deep, made in zip(self.round_verified, self.round_depth, self.round_drafted, strict=False)):
+            yield "a round keeps more than its depth, or is deeper than its draft"
+        if self.longest_draft is not None and any(made > self.longest_draft for made in self.round_drafted):
+            yield "a draft is longer than the controller may reach"
+        if 0 in self.round_drafted:
+            yield "a round without a draft is an undrafted step"
+        if not self._rounds_are_steps():
+            yield "rounds are not steps that delivered what they kept"
 
     def _rounds_are_steps(self) -> bool:
         """Each round is a step of its own, in order, that delivered no more than what it kept and one token; every other step one token at most."""
@@ -126,71 +158,21 @@ class RequestFact(Value):
             most[at] = kept + 1
         return all(tokens <= least for tokens, least in zip(self.step_tokens, most, strict=True))
 
-    @model_validator(mode="after")
-    def _identities_hold(self) -> Self:
-        wrong = self.counts().broken()
-        closure = self.counts().closure()
-        if closure.kind != "closes":
-            wrong.append(f"E = P + A + R + U − discarded bonus: {closure}")
-        lengths = {len(self.round_drafted), len(self.round_verified), len(self.round_depth), len(self.round_slots)}
-        if lengths != {self.rounds}:
-            wrong.append(f"per-round lists have {sorted(lengths)} entries, R is {self.rounds}")
-        if sum(self.round_drafted) != self.drafted or sum(self.round_verified) != self.verified:
-            wrong.append("per-round drafts do not add up to D and V")
-        if any(not kept <= deep <= made for kept, deep, made in zip(self.round_verified, self.round_depth, self.round_drafted, strict=False)):
-            wrong.append("a round keeps more than its depth, or is deeper than its draft")
-        if any(made > self.longest_draft for made in self.round_drafted):
-            wrong.append("a draft is longer than the controller may reach")
-        if 0 in self.round_drafted:
-            wrong.append("a round without a draft is an undrafted step")
+    def _steps_add_up(self) -> Iterator[str]:
         if len(self.step_end) != len(self.step_tokens) or sum(self.step_tokens) != self.emitted:
-            wrong.append("tokens per step do not add up to E")
-        if not self._rounds_are_steps():
-            wrong.append("rounds are not steps that delivered what they kept")
+            yield "tokens per step do not add up to E"
         if self.output_ids is not None and len(self.output_ids) != self.emitted:
-            wrong.append(f"{len(self.output_ids)} output ids, E is {self.emitted}")
+            yield f"{len(self.output_ids)} output ids, E is {self.emitted}"
         if self.output_ids is not None and self.output_digest != digest_of(self.output_ids):
-            wrong.append("the digest is not that of the output ids")
+            yield "the digest is not that of the output ids"
+
+    def _times_run_forward(self) -> Iterator[str]:
         if self.step_end and (abs(self.step_end[0] - self.first_at) > TOLERANCE or abs(self.step_end[-1] - self.last_at) > TOLERANCE):
-            wrong.append("the first and last deliveries are not the first and last steps")
-        if (self.experts_read is None) != (self.experts_chosen is None) or (self.experts_read or 0) > (self.experts_chosen or 0):
-            wrong.append("more experts were read than chosen, or one count of them lacks the other")
+            yield "the first and last deliveries are not the first and last steps"
         if self.planned_at is not None and self.sent_at < self.planned_at:
-            wrong.append("it was sent before its planned arrival")
+            yield "it was sent before its planned arrival"
         if not self.sent_at <= self.first_at <= self.last_at or any(after < before for before, after in pairwise(self.step_end)):
-            wrong.append("times run backwards")
-        if wrong:
-            raise ValueError(f"request {self.prompt} of arm {self.arm}: " + "; ".join(wrong))
-        return self
-
-
-class TrialFact(Value):
-    """One pass of one arm over the prompts. `others` is the share of the measuring cores that other processes took; None where it cannot be read.
-    `contended` follows from it and from `steal`, whatever a runner says; one that knows of more says so. `eager_forwards` are those of `forwards` in
-    whose step a compiled target ran a pass that was not compiled; None where nothing was compiled."""
-
-    kind: Literal["trial"] = "trial"
-    arm: Arm
-    purpose: Purpose = "headline"
-    trial: Count
-    block: Count
-    seconds: Seconds
-    forwards: Count
-    slot_steps: Count
-    eager_forwards: Count | None = None
-    load_average: Annotated[float, Field(ge=0, le=10**5)] | None = None
-    steal: Share | None = None
-    others: Share | None = None
-    contended: Annotated[bool, Field(validate_default=True)] = False
-    clock_mhz: Annotated[float, Field(ge=0, le=10**5)] | None = None
-    peak_bytes: Annotated[int, Field(ge=0, le=2**50)] | None = None
-    weight_bytes: Annotated[int, Field(ge=0, le=2**50)] | None = None
-    cache_bytes: Annotated[int, Field(ge=0, le=2**50)] | None = None
-
-    @field_validator("contended")
-    @classmethod
-    def _by_its_shares(cls, said: bool, told: ValidationInfo) -> bool:
-        return said or contended(told.data.get("steal"), told.data.get("others"))
+            yield "times run backwards"
 
 
 class EnvironmentFact(Value):

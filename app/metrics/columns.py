@@ -3,6 +3,7 @@
 A column of numbers is float64 with NaN where its source gave none; only what every request has and what is counted from 0 without end is int64.
 """
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
@@ -87,9 +88,9 @@ class Answer(NamedTuple):
     prompt: str
     profile: str
     parallel: str | None
-    drafted: int
-    verified: int
-    rounds: int
+    drafted: int | None
+    verified: int | None
+    rounds: int | None
     emitted: int
     answer_language: str | None
     answer_kind: str
@@ -156,9 +157,10 @@ class Requests(Sequence[RequestFact]):
         return self._table.answers(self.rows)
 
     def counts(self) -> list[Counts]:
-        """Those of each request."""
-        told = [self.number(field.name) for field in fields(Counts) if field.name in NUMBERS]
-        return [Counts(1, *each) for each in zip(*(numbers.astype(np.int64).tolist() for numbers in told), strict=True)]
+        """Those of each request; None where its source gave none."""
+        names = [field.name for field in fields(Counts) if field.name in NUMBERS]
+        told = [[None if math.isnan(value) else int(value) for value in self.number(name).tolist()] for name in names]
+        return [Counts(requests=1, **dict(zip(names, each, strict=True))) for each in zip(*told, strict=True)]
 
     def where(self, mask: Mask) -> "Requests":
         return Requests(self._table, self.rows[mask])

@@ -14,9 +14,13 @@ MOST_ROWS = 64
 
 
 def length_rows(record: RunRecord, frames: Frames) -> list[LengthRow]:
-    """Rows of as many rounds each as it takes for at most MOST_ROWS of them. Over the requests that counts come from."""
-    requests = [fact for fact in counted_requests(record, frames) if fact.rounds]
-    latest = max((fact.rounds for fact in requests), default=0)
+    """Rows of as many rounds each as it takes for at most MOST_ROWS of them. Over the requests that counts come from; none where
+    one of them does not list its rounds."""
+    counted = list(counted_requests(record, frames))
+    if not all(fact.listed for fact in counted):
+        return []
+    requests = [fact for fact in counted if fact.rounds]
+    latest = max((len(fact.round_depth) for fact in requests), default=0)
     width = -(-latest // MOST_ROWS) or 1
     return [_row(requests, first, first + width) for first in range(0, latest, width)]
 
@@ -28,8 +32,8 @@ def _row(requests: Sequence[RequestFact], first: int, after: int) -> LengthRow:
     low, high = np.percentile(drafted, [25, 75])
     return LengthRow(
         first=first + 1,
-        last=min(after, max(fact.rounds for fact in requests)),
-        requests=sum(fact.rounds > first for fact in requests),
+        last=min(after, max(len(fact.round_depth) for fact in requests)),
+        requests=sum(len(fact.round_depth) > first for fact in requests),
         drafted=float(drafted.mean()),
         low=float(low),
         high=float(high),

@@ -1,7 +1,7 @@
 """One row a prompt, for dots and tables."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from app.metrics.columns import Answer, Requests
 from app.metrics.frame import Frames
@@ -53,10 +53,17 @@ def _row(prompt: str, answers: Sequence[Answer], plain: Sequence[Answer], speedu
         profile=first.profile,
         parallel=first.parallel,
         speedup=speedup,
-        drafted=sum(answer.drafted for answer in answers),
-        verified=sum(answer.verified for answer in answers),
-        rounds=sum(answer.rounds for answer in answers),
+        drafted=_sum(answer.drafted for answer in answers),
+        verified=_sum(answer.verified for answer in answers),
+        rounds=_sum(answer.rounds for answer in answers),
         emitted=sum(answer.emitted for answer in answers),
         degenerate=any(judged_loops) if judged_loops else None,
         answer_language=languages.most_common(1)[0][0],
     )
+
+
+def _sum(counts: Iterable[int | None]) -> int | None:
+    """None where one is not known: a sum over the rest would look like that of all."""
+    found = list(counts)
+    told = [each for each in found if each is not None]
+    return sum(told) if len(told) == len(found) else None

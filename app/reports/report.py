@@ -68,15 +68,15 @@ class Losslessness(Value):
 
 
 class PromptRow(Value):
-    """One prompt of one run, for dots and tables: never quoted without the figures above it."""
+    """One prompt of one run, for dots and tables: never quoted without the figures above it. A count is None where one of its requests lacks it."""
 
     prompt: str
     profile: str
     parallel: str | None
     speedup: float | None
-    drafted: int
-    verified: int
-    rounds: int
+    drafted: int | None
+    verified: int | None
+    rounds: int | None
     emitted: int
     degenerate: bool | None
     answer_language: str | None

@@ -26,8 +26,8 @@ def text(name: str) -> Column[str]:
     return Column(name, Text, nullable=False)
 
 
-def count(name: str) -> Column[int]:
-    return Column(name, Integer, nullable=False)
+def count(name: str, *, nullable: bool = False) -> Column[int]:
+    return Column(name, Integer, nullable=nullable)
 
 
 def project(*, every: bool = False) -> Column[str]:

@@ -54,8 +54,8 @@ trials = Table(
     columns.count("trial"),
     columns.count("block"),
     Column("seconds", Double, nullable=False),
-    columns.count("forwards"),
-    columns.count("slot_steps"),
+    columns.count("forwards", nullable=True),
+    columns.count("slot_steps", nullable=True),
     Column("eager_forwards", Integer),
     Column("load_average", Double),
     Column("steal", Double),
@@ -65,6 +65,8 @@ trials = Table(
     Column("peak_bytes", BigInteger),
     Column("weight_bytes", BigInteger),
     Column("cache_bytes", BigInteger),
+    Column("counted", JSONB(none_as_null=True)),
+    Column("foreign", Integer),
     CheckConstraint("seconds >= 0 AND seconds < 'Infinity'", name="seconds_finite"),
 )
 
@@ -83,12 +85,11 @@ requests = Table(
     Column("seed", Integer, nullable=False),
     *(columns.count(name) for name in ("prompt_tokens", "prompt_characters", "prompt_words")),
     Column("input_tokens", Integer),
-    columns.count("drafted"),
+    columns.count("drafted", nullable=True),
     columns.text("drafted_source"),
-    *(
-        columns.count(name)
-        for name in ("verified", "accepted", "rounds", "undrafted", "prefill_tokens", "emitted", "discarded_bonus", "longest_draft")
-    ),
+    *(columns.count(name, nullable=True) for name in ("verified", "accepted", "rounds", "undrafted", "prefill_tokens")),
+    columns.count("emitted"),
+    *(columns.count(name, nullable=True) for name in ("discarded_bonus", "longest_draft")),
     *(Column(name, ARRAY(SmallInteger), nullable=False) for name in ("round_drafted", "round_verified", "round_depth", "round_slots")),
     Column("round_step", ARRAY(SmallInteger)),
     Column("step_end", ARRAY(Double), nullable=False),
@@ -108,12 +109,23 @@ requests = Table(
     Column("repeated_share", Double),
     Column("degenerate", Boolean),
     UniqueConstraint("attempt_id", "purpose", "arm", "trial", "prompt", "seed"),
-    CheckConstraint("0 <= accepted AND accepted <= verified AND verified <= drafted", name="kept_of_drafted"),
-    CheckConstraint("drafted <= rounds::bigint * longest_draft", name="drafted_within_reach"),
-    CheckConstraint("emitted = prefill_tokens + accepted + rounds + undrafted - discarded_bonus", name="counts_close"),
+    # A count that an engine did not tell is NULL: what is said of it holds only where both sides are told, and a CHECK lets NULL pass.
     CheckConstraint(
-        "cardinality(round_drafted) = rounds AND cardinality(round_verified) = rounds"
-        " AND cardinality(round_depth) = rounds AND cardinality(round_slots) = rounds",
+        "coalesce(accepted >= 0, true) AND coalesce(verified >= 0, true) AND coalesce(drafted >= 0, true)"
+        " AND coalesce(accepted <= verified, true) AND coalesce(verified <= drafted, true) AND coalesce(accepted <= drafted, true)",
+        name="kept_of_drafted",
+    ),
+    CheckConstraint("drafted IS NOT NULL OR drafted_source = 'absent'", name="drafted_or_absent"),
+    CheckConstraint("coalesce(drafted <= rounds::bigint * longest_draft, true)", name="drafted_within_reach"),
+    CheckConstraint(
+        "CASE WHEN num_nulls(prefill_tokens, accepted, rounds, undrafted, discarded_bonus) = 0"
+        " THEN emitted = prefill_tokens + accepted + rounds + undrafted - discarded_bonus"
+        " ELSE coalesce(emitted >= coalesce(prefill_tokens, 0) + accepted + rounds + coalesce(undrafted, 0) - discarded_bonus, true) END",
+        name="counts_close",
+    ),
+    CheckConstraint(
+        "cardinality(round_drafted) IN (0, coalesce(rounds, 0)) AND cardinality(round_verified) = cardinality(round_drafted)"
+        " AND cardinality(round_depth) = cardinality(round_drafted) AND cardinality(round_slots) IN (0, cardinality(round_drafted))",
         name="one_entry_a_round",
     ),
     CheckConstraint("cardinality(step_end) = cardinality(step_tokens)", name="one_end_a_step"),

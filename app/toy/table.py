@@ -59,6 +59,8 @@ def row_of(line: dict[str, object]) -> ToyRow:
     found = points([plain, speculative])
     draft, verify = speculative.draft_layer_passes or 0, speculative.verify_layer_passes or 0
     plain_passes = plain.verify_layer_passes or 0
+    verified = speculative.verified
+    assert verified is not None, "our own loop counts what it keeps"
     return ToyRow(
         run=str(line["run"]),
         **{
@@ -73,6 +75,6 @@ def row_of(line: dict[str, object]) -> ToyRow:
         blocks=speculative.step_tokens,
         mean_block=speculative.emitted / len(speculative.step_tokens),
         wall_clock_ratio=(plain.last_at - plain.sent_at) / (speculative.last_at - speculative.sent_at),
-        kept_per_new=speculative.verified / speculative.emitted,
+        kept_per_new=verified / speculative.emitted,
         **{name: found.get(name) for name in FIGURES},
     )

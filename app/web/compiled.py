@@ -17,7 +17,7 @@ def compiled(report: Report, locale: str) -> str | None:
         "shapes": ", ".join(map(_shape, found.shapes)),
         "time": duration(found.seconds, locale),
         "eager": decimal(sum(trial.eager_forwards or 0 for trial in told), 0, locale),
-        "forwards": decimal(sum(trial.forwards for trial in told), 0, locale),
+        "forwards": decimal(sum(trial.forwards or 0 for trial in told), 0, locale),
     }
 
 

@@ -234,7 +234,8 @@ def prompts(report: Report, locale: str) -> Table:
         speed = nothing if row.speedup is None else plain_number("ratio", row.speedup, locale)
         loops = gettext("loops", locale) if row.degenerate else ""
         answer = ", ".join(text for text in (row.answer_language or gettext("undetermined", locale), loops) if text)
-        counts = [decimal(n, 0, locale) for n in (row.drafted, row.verified, row.rounds, row.emitted)]
+        untold = Shown("absent", why=gettext("the engine did not tell it", locale))
+        counts = [untold if n is None else decimal(n, 0, locale) for n in (row.drafted, row.verified, row.rounds, row.emitted)]
         rows.append((row.prompt, row.profile, speed, *counts, answer))
     return Table(tuple(gettext(word, locale) for word in words), tuple(rows))
 
