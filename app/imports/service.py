@@ -113,7 +113,7 @@ class Imports(Seen):
         other = {name: value for name, value in store.said(old).items() if said.get(name, value) != value}
         if other:
             named = ", ".join(f"{name} {value}" for name, value in other.items())
-            raise OtherWords(f"This file is import {row.id} already, with {named}; change it there.")
+            raise OtherWords(f"This file is import {row.id} already, with {named}; change it there.", number=row.id)
         return await self._change(connection, row, old.model_copy(update=supplied.model_dump(exclude_none=True)), principal)
 
     async def _change(self, connection: AsyncConnection, row: store.Found, supplied: Supplied, principal: Principal) -> ImportOut:

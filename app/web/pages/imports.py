@@ -15,7 +15,7 @@ from app.errors import AppError
 from app.imports.open import FORMATS
 from app.imports.routes import content_of
 from app.imports.schemas import ImportFilter, ImportLine, ImportOut
-from app.imports.service import Imports, WrongFile, imports_service
+from app.imports.service import Contradicted, Imports, OtherWords, WrongFile, imports_service
 from app.reports.fields import field_name
 from app.reports.format import counted, decimal, number, say
 from app.reports.imported import ImportedReport
@@ -112,6 +112,11 @@ def supplied_of(typed: Mapping[str, str], locale: str) -> tuple[Supplied | None,
 def told_of(error: AppError, locale: str) -> list[Problem]:
     if isinstance(error, WrongFile) and error.fault is not None:
         return [("file", said_at(error.fault, locale))]
+    if isinstance(error, Contradicted):
+        return [(each["pointer"].lstrip("/"), retell(each["detail"], locale)) for each in error.fields]
+    if isinstance(error, OtherWords):
+        said = gettext("This file is import %(number)s already, and something else is known of it there; change it there.", locale)
+        return [("file", said % {"number": error.extra["number"]})]
     named = [each["pointer"].lstrip("/") for each in error.fields if each.get("pointer")]
     return [(named[0] if named and named[0] in FIELDS else "file", retell(error.detail, locale))]
 
