@@ -4,6 +4,7 @@ import importlib.metadata
 import os
 import platform
 import subprocess
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -136,22 +137,28 @@ class Quiet:
         return contended(self.steal, self.others)
 
 
-class Watch:
-    """Reads the cores' counters when made and again at `read()`."""
+def own_seconds() -> float:
+    """Processor time that this process has taken."""
+    spent = psutil.Process().cpu_times()
+    return float(spent.user + spent.system)
 
-    def __init__(self, cores: list[int]) -> None:
-        self.cores = cores
+
+class Watch:
+    """Reads the cores' counters when made and again at `read()`. `own` gives the seconds that the measurement itself has taken of them; whoever
+    measures through other processes must not start or end one in between."""
+
+    def __init__(self, cores: list[int], own: Callable[[], float] = own_seconds) -> None:
+        self.cores, self._own = cores, own
         self._before = self._counters()
 
     def _counters(self) -> tuple[float, float, float, float]:
-        """Seconds so far: (all time, busy, stolen) summed over the cores, and this process's own."""
+        """Seconds so far: (all time, busy, stolen) summed over the cores, and the measurement's own."""
         times = psutil.cpu_times(percpu=True)
         chosen = [times[core] for core in self.cores if core < len(times)]
         total = sum(sum(t) - getattr(t, "guest", 0.0) - getattr(t, "guest_nice", 0.0) for t in chosen)
         idle = sum(t.idle + getattr(t, "iowait", 0.0) for t in chosen)
         steal = sum(getattr(t, "steal", 0.0) for t in chosen)
-        own = psutil.Process().cpu_times()
-        return total, total - idle - steal, steal, own.user + own.system
+        return total, total - idle - steal, steal, self._own()
 
     def read(self) -> Quiet:
         total, busy, steal, own = (after - before for after, before in zip(self._counters(), self._before, strict=True))

@@ -67,7 +67,7 @@ def measure(job: Job, desk: Desk, shelf: Shelf) -> None:
     if not warm(job, readies, bench, desk):
         return
     trials = trials_of(readies, bench, cores, desk)
-    say(judged(trials, trials.headline()), desk)
+    say(judged(trials, bench.target, trials.headline()), desk)
     say(learned(bench), desk)
     say(Profile(trials.ready, bench, cores, trials.seconds).run(), desk)
     if dtype != torch.float32 and job.shared.sampling.temperature == 0:
@@ -76,7 +76,7 @@ def measure(job: Job, desk: Desk, shelf: Shelf) -> None:
         check = open_bench(readies, torch.float32, device, desk, shelf)
         if check is not None:
             exact = trials_of(readies, check, cores, desk)
-            say(judged(exact, exact.losslessness()), desk)
+            say(judged(exact, check.target, exact.losslessness()), desk)
     desk.tell_all(ProgressFact(stage="computing"))
 
 

@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import torch
 
 from app.domain.spec import RunSpec
 from app.domain.suite import Selection, selection
+from app.domain.tokenizer import TokenizerIdentity
 from runners.clock import Clock
 from runners.desk import Desk
 from runners.endings import EXPECTED, ending_of
@@ -15,11 +16,12 @@ from runners.engine.compiled import CompiledTarget
 from runners.engine.compiler import keep_in
 from runners.engine.dice import Chance
 from runners.engine.families import check_family
+from runners.engine.sequence import Request
 from runners.engine.stops import StopRules
 from runners.engine.targets import ModelTarget, target_of
 from runners.engine.transformers_target import MARGIN
 from runners.job import Job
-from runners.models.load import config_of, load_tokenizer, locate_model
+from runners.models.load import Located, config_of, load_tokenizer, locate_model
 from runners.models.shelf import Shelf, Shelved
 from runners.parts import Chosen, choose
 from runners.protocol.bench import Bench
@@ -68,15 +70,12 @@ def prepare(job: Job, device: torch.device, desk: Desk, shelf: Shelf) -> dict[in
         return {}
     if spec.compile:
         keep_in(job.cache / "compiled")
-    suite = _selection(job)
+    suite = selection_of(job)
     located = locate_model(spec.model, job.allowlist(), job.cache)
     check_family(config_of(located))
     check_recurrence(spec, located)
-    tokenizer = load_tokenizer(located)
-    identity = identify(tokenizer, located.name)
-    check_tokenizer(spec, identity)
+    tokenizer, identity, requests = encoded(spec, suite, located)
     dtype = pick_dtype(spec, device)
-    requests = encode(suite.prompts, tokenizer, spec)
 
     def ready(run: int) -> Ready:
         context = context_needed(job.specs[run], requests, chosen[run].control().longest, located)
@@ -123,7 +122,16 @@ def _packed(spec: RunSpec, longest: list[int]) -> int:
     return len(_rows(spec)) * (1 + len(set(longest))) if spec.compile else 0
 
 
-def _selection(job: Job) -> Selection:
+def encoded(spec: RunSpec, suite: Selection, located: Located) -> tuple[Any, TokenizerIdentity, list[Request]]:
+    """The model's own tokenizer, which tokenizer that is, and the prompts in its tokens."""
+    tokenizer = load_tokenizer(located)
+    identity = identify(tokenizer, located.name)
+    check_tokenizer(spec, identity)
+    return tokenizer, identity, encode(suite.prompts, tokenizer, spec)
+
+
+def selection_of(job: Job) -> Selection:
+    """The prompts of a job, which fit its load and are in its language."""
     spec = job.shared
     found = job.suite or selection(suites.load(spec.suite.id), spec.language, spec.suite)
     check_load(spec, found.prompts)

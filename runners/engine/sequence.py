@@ -1,8 +1,11 @@
 """One request on its way through the loop: its tokens and its counts, counted here and nowhere else."""
 
+from collections.abc import Callable
+from collections.abc import Sequence as Many
 from dataclasses import dataclass, field
 from typing import Any
 
+from app.domain.facts import digest_of
 from runners.engine.stops import Ending, StopRules
 from runners.engine.target import Passes
 
@@ -48,6 +51,13 @@ class Sequence:
     @property
     def emitted(self) -> int:
         return len(self.ids) - len(self.request.ids)
+
+    @property
+    def digest(self) -> str:
+        return digest_of(self.output)
+
+    def text(self, decode: Callable[[Many[int]], str]) -> str:
+        return decode(self.output)
 
     @property
     def rounds(self) -> int:

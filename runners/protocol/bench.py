@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Sequence as Many
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from app.domain.bounds import Arm
 from runners.clock import Clock
@@ -18,25 +18,10 @@ from runners.engine.sequence import Request, Sequence
 from runners.engine.stops import StopRules
 from runners.engine.target import Stretch, Target
 from runners.parts import Chosen
-
-# An arm of a job: the number of the run whose speculative arm it is, or None for the plain arm that all runs share.
-Seat = int | None
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """One request decoded by one arm; `seat` is None for plain and control. `forwards`, `slot_steps` and `eager` are the loop's."""
-
-    arm: Arm
-    seat: Seat
-    sequence: Sequence
-    forwards: int
-    slot_steps: int
-    eager: int = 0
-
-
-class Cancelled(Exception):
-    """No run of the job is wanted any more."""
+from runners.protocol.arms import Cancelled as Cancelled
+from runners.protocol.arms import Outcome as Outcome
+from runners.protocol.arms import Seat as Seat
+from runners.protocol.arms import arm_of as arm_of
 
 
 class Decoder(Protocol):
@@ -124,6 +109,9 @@ class Bench:
     def loop(self, seat: Seat) -> Loop:
         return self.plain if seat is None else self.arms[seat].loop
 
+    def renew(self, seats: Many[Seat]) -> None:
+        """Nothing here is forgotten outside a trial's time."""
+
     def reset(self) -> None:
         """Forgets what an earlier trial taught drafters and controllers, and starts the clock."""
         for arm in self.arms.values():
@@ -162,6 +150,20 @@ class Bench:
             return None
         return [Outcome(arm_of(seat), seat, sequence, 0, 0) for sequence in finished], loop.counters
 
+    def work_of(self, outcomes: Many[Outcome]) -> Counters:
+        return Counters(sum(o.forwards for o in outcomes), sum(o.slot_steps for o in outcomes), sum(o.eager for o in outcomes))
+
+    def told_of(self, arm: Arm, seat: Seat, work: Counters) -> dict[str, Any]:
+        """Weights and cache of a second model that the arm decodes with are counted in."""
+        beside = self.beside(seat)
+        return {
+            "forwards": work.forwards,
+            "slot_steps": work.slot_steps,
+            "eager_forwards": None if self.target.compiled is None or arm == "control" else work.eager,
+            "weight_bytes": _sum(self.target.weight_bytes, 0 if beside is None else beside.weight_bytes),
+            "cache_bytes": _sum(self.target.cache_bytes, 0 if beside is None else beside.cache_bytes),
+        }
+
     def unwanted(self, seat: Seat) -> Callable[[], bool]:
         """What a loop asks between steps: whether nobody wants this arm any more."""
         runs = self.readers_of(seat)
@@ -187,5 +189,5 @@ class Bench:
         return Outcome(arm_of(seat), seat, finished[0], *(now - then for now, then in zip(after, before, strict=True)))
 
 
-def arm_of(seat: Seat) -> Arm:
-    return "plain" if seat is None else "speculative"
+def _sum(own: int | None, more: int) -> int | None:
+    return None if own is None else own + more

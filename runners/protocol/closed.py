@@ -7,7 +7,7 @@ from collections.abc import Sequence as Many
 from app.domain.bounds import Purpose
 from app.domain.facts import ProgressFact
 from runners.engine.sequence import Request
-from runners.protocol.bench import Seat
+from runners.protocol.arms import Seat
 from runners.protocol.order import williams
 from runners.protocol.trials import Told, Trials
 
@@ -50,6 +50,7 @@ class ClosedTrials(Trials):
             self._report(ProgressFact(stage="losslessness", done=done + 1, total=len(seats)))
 
     def _run(self, seat: Seat, order: Many[Seat], purpose: Purpose, trial: int, block: int) -> Iterator[Told]:
+        self.bench.renew([seat])
         watch = self.watch()
         ran = self.bench.together(seat, self.requests(trial), self.ready.spec.load.concurrency)
         if ran is None:

@@ -35,10 +35,10 @@ class Parting:
     speculative: RequestFact
 
 
-def judged(trials: Trials, told: Iterator[Told]) -> Iterator[Told]:
+def judged(trials: Trials, target: Target, told: Iterator[Told]) -> Iterator[Told]:
     """Passes the facts of these trials on and, when the last has gone, adds what is to be said of each answer that parted.
 
-    Nothing is timed any more by then: the forwards go through the target of the trials, whose first slot they overwrite.
+    Nothing is timed any more by then: the forwards go through the trials' own `target`, whose first slot they overwrite.
     """
     ready = trials.ready
     if ready.spec.sampling.temperature > 0:
@@ -54,7 +54,7 @@ def judged(trials: Trials, told: Iterator[Told]) -> Iterator[Told]:
                 pair.clear()
     apart = [Parting(key[0], pair["plain"], pair["speculative"]) for key, pair in pairs.items() if len(pair) == len(ARMS)]
     prompts = {request.prompt: request.ids for request in ready.requests}
-    yield from Oracle(trials.bench.target, prompts, ready.tokenizer.decode).judge(apart)
+    yield from Oracle(target, prompts, ready.tokenizer.decode).judge(apart)
 
 
 def ulp(value: float, dtype: torch.dtype) -> float:

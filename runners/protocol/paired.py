@@ -6,9 +6,8 @@ from typing import Any
 
 from app.domain.bounds import Purpose
 from app.domain.facts import ProgressFact
-from runners.engine.loop import Counters
 from runners.environment import Watch
-from runners.protocol.bench import Outcome, Seat
+from runners.protocol.arms import Outcome, Seat
 from runners.protocol.order import orders
 from runners.protocol.trials import Told, Trials
 
@@ -27,6 +26,7 @@ class PairedTrials(Trials):
             seats = self.bench.seats()
             places = orders(len(self.ready.requests), len(seats), self.ready.spec.sampling.seed, block, bool(second))
             order = [[seats[place] for place in row] for row in places]
+            self.bench.renew(seats)
             watch, groups, before = self.watch(), [], 0.0
             for group in self.bench.groups(self.requests(block * PASSES + second), order, control_first=bool(second)):
                 groups.append(group)
@@ -53,7 +53,6 @@ class PairedTrials(Trials):
                 by_arm.setdefault((outcome.arm, outcome.seat), []).append(outcome)
         for own in by_arm.values():
             seconds = sum(o.sequence.step_end[-1] - o.sequence.sent_at for o in own)
-            work = Counters(sum(o.forwards for o in own), sum(o.slot_steps for o in own), sum(o.eager for o in own))
-            yield from self._trial(own[0], work, seconds, purpose, trial, block, quiet)
+            yield from self._trial(own[0], self.bench.work_of(own), seconds, purpose, trial, block, quiet)
         for group, row in zip(groups, order, strict=True):
             yield from self._requests(group, row, purpose, trial)

@@ -9,8 +9,8 @@ from runners.engine.profiled import ProfiledLoop
 from runners.engine.sequence import Request
 from runners.environment import Quiet, Watch
 from runners.memory import Peak
-from runners.protocol.bench import Bench, Seat, arm_of
-from runners.protocol.preflight import Ready
+from runners.protocol.arms import Prepared, Seat, arm_of
+from runners.protocol.bench import Bench
 from runners.protocol.trials import Told, trial_fact
 
 # Of the headline's seconds, and seconds: the trial ends with the first round of all arms that exceeds either.
@@ -24,7 +24,7 @@ class Profile:
     are in flight. It takes at most one pass, at least one turn, and in between as long as `seconds` allows. Under an open load requests do not
     wait for arrivals here. A trial that others disturbed is made once more, and its times are told only where it was not disturbed again."""
 
-    def __init__(self, ready: Ready, bench: Bench, cores: list[int], seconds: float) -> None:
+    def __init__(self, ready: Prepared, bench: Bench, cores: list[int], seconds: float) -> None:
         self.bench, self.cores = bench, cores
         self.requests, self.concurrency = ready.requests, ready.spec.load.concurrency
         self.seconds = min(SHARE * seconds, MOST)
@@ -34,10 +34,8 @@ class Profile:
             yield from self._report(ProgressFact(stage="profile", done=trial, total=trial + 1))
             loops, peaks, seconds, quiet = self._measure()
             for seat, loop in loops.items():
-                work, beside = loop.counters, self.bench.beside(seat)
-                fact = trial_fact(
-                    self.bench.target, arm_of(seat), work, seconds[seat], "profile", trial, trial, quiet, peak_bytes=peaks[seat], beside=beside
-                )
+                told = self.bench.told_of(arm_of(seat), seat, loop.counters)
+                fact = trial_fact(told, arm_of(seat), seconds[seat], "profile", trial, trial, quiet, peaks[seat])
                 for run in self.bench.readers_of(seat):
                     yield run, fact
             if not quiet.contended:

@@ -3,9 +3,9 @@
 from typing import Any
 
 from app.domain.bounds import Purpose
-from app.domain.facts import RequestFact, digest_of
+from app.domain.facts import RequestFact
 from app.domain.language import base_of
-from runners.protocol.bench import Outcome
+from runners.protocol.arms import Decoded, Outcome
 from runners.workloads.degenerate import is_degenerate, repeated_share
 from runners.workloads.language import measure
 from runners.workloads.suite import Prompt
@@ -19,7 +19,7 @@ class Reader:
         self.tokenizer, self.language = tokenizer, language
         self._read: dict[tuple[str, str], dict[str, Any]] = {}
 
-    def fact(self, outcome: Outcome, prompt: Prompt, *, order: int, longest_draft: int, purpose: Purpose, trial: int) -> RequestFact:
+    def fact(self, outcome: Outcome, prompt: Prompt, *, order: int, longest_draft: int | None, purpose: Purpose, trial: int) -> RequestFact:
         sequence = outcome.sequence
         return RequestFact(
             arm=outcome.arm,
@@ -36,14 +36,14 @@ class Reader:
             prompt_words=count_words(prompt.text, self.language),
             longest_draft=longest_draft,
             **sequence.counted(),
-            **self._answer(sequence.output, prompt),
+            **self._answer(sequence, prompt),
         )
 
-    def _answer(self, ids: list[int], prompt: Prompt) -> dict[str, Any]:
-        digest = digest_of(ids)
+    def _answer(self, sequence: Decoded, prompt: Prompt) -> dict[str, Any]:
+        digest = sequence.digest
         key = (prompt.id, digest)
         if key not in self._read:
-            text = self.tokenizer.decode(ids, skip_special_tokens=True)
+            text = sequence.text(lambda ids: str(self.tokenizer.decode(ids, skip_special_tokens=True)))
             spoken = measure(text, declared=self.language, quoted=prompt.text)
             self._read[key] = {
                 "output_digest": digest,

@@ -5,17 +5,14 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterator, Mapping
 from collections.abc import Sequence as Many
 from dataclasses import replace
+from typing import Any
 
 from app.domain.bounds import Arm, Purpose
 from app.domain.facts import AnyFact, ProgressFact, RequestFact, TrialFact
-from runners.engine.companion import Companion
-from runners.engine.loop import Counters
 from runners.engine.sequence import Request
-from runners.engine.target import Target
 from runners.environment import Quiet, Watch
-from runners.protocol.bench import Bench, Outcome, Seat
+from runners.protocol.arms import Arms, Outcome, Prepared, Seat
 from runners.protocol.forecast import Forecast
-from runners.protocol.preflight import Ready
 from runners.protocol.readings import Reader
 
 # A fact and the run that it belongs to. What plain and control did is told to every run, each of which stands for itself.
@@ -28,8 +25,8 @@ class Trials(ABC):
 
     def __init__(
         self,
-        readies: Mapping[int, Ready],
-        bench: Bench,
+        readies: Mapping[int, Prepared],
+        bench: Arms,
         cores: list[int],
         tell: Callable[[int, AnyFact], None],
         watch: Callable[[list[int]], Watch] = Watch,
@@ -128,52 +125,36 @@ class Trials(ABC):
                 place = CONTROL_ORDER if outcome.arm == "control" else place_of(order, run, outcome.seat)
                 yield run, self._request(outcome, place, self.bench.arms[run].most, purpose, trial)
 
-    def _request(self, outcome: Outcome, place: int, longest: int, purpose: Purpose, trial: int) -> RequestFact:
+    def _request(self, outcome: Outcome, place: int, longest: int | None, purpose: Purpose, trial: int) -> RequestFact:
         prompt = self._prompts[outcome.sequence.request.prompt]
         return self.reader.fact(outcome, prompt, order=place, longest_draft=longest, purpose=purpose, trial=trial)
 
-    def _trial(self, outcome: Outcome, work: Counters, seconds: float, purpose: Purpose, trial: int, block: int, quiet: Quiet) -> Iterator[Told]:
+    def _trial(self, outcome: Outcome, work: Any, seconds: float, purpose: Purpose, trial: int, block: int, quiet: Quiet) -> Iterator[Told]:
         """The trial of an arm, of which `outcome` is any."""
-        fact = trial_fact(self.bench.target, outcome.arm, work, seconds, purpose, trial, block, quiet, beside=self.bench.beside(outcome.seat))
+        told = self.bench.told_of(outcome.arm, outcome.seat, work)
+        fact = trial_fact(told, outcome.arm, seconds, purpose, trial, block, quiet)
         for run in self.bench.readers_of(outcome.seat):
             yield run, fact
 
 
 def trial_fact(
-    target: Target,
-    arm: Arm,
-    work: Counters,
-    seconds: float,
-    purpose: Purpose,
-    trial: int,
-    block: int,
-    quiet: Quiet,
-    peak_bytes: int | None = None,
-    beside: Companion | None = None,
+    told: Mapping[str, Any], arm: Arm, seconds: float, purpose: Purpose, trial: int, block: int, quiet: Quiet, peak_bytes: int | None = None
 ) -> TrialFact:
-    """What a trial of any purpose says of itself. Weights and cache of a second model that the arm decodes with, `beside`, are counted in."""
+    """What a trial of any purpose says of itself; `told` is what its arm says of its work."""
     return TrialFact(
         arm=arm,
         purpose=purpose,
         trial=trial,
         block=block,
         seconds=seconds,
-        forwards=work.forwards,
-        slot_steps=work.slot_steps,
-        eager_forwards=None if target.compiled is None or arm == "control" else work.eager,
         load_average=quiet.load_average,
         steal=quiet.steal,
         others=quiet.others,
         contended=quiet.contended,
         clock_mhz=quiet.clock_mhz,
         peak_bytes=peak_bytes,
-        weight_bytes=_sum(target.weight_bytes, 0 if beside is None else beside.weight_bytes),
-        cache_bytes=_sum(target.cache_bytes, 0 if beside is None else beside.cache_bytes),
+        **told,
     )
-
-
-def _sum(own: int | None, more: int) -> int | None:
-    return None if own is None else own + more
 
 
 def place_of(order: Many[Seat], run: int, seat: Seat) -> int:

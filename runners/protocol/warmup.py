@@ -1,4 +1,4 @@
-"""Warm-up: all arms decode until the plain arm's steps are steady and the controllers have seen what they need."""
+"""Warm-up: all arms decode until the first one's steps, plain's where it has such an arm, are steady and the controllers have seen what they need."""
 
 import statistics
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from itertools import cycle, pairwise
 from app.domain.bounds import Arm
 from app.domain.facts import WarmupFact
 from runners.engine.sequence import Request
-from runners.protocol.bench import Bench, Outcome, Seat
+from runners.protocol.arms import Arms, Outcome, Seat
 
 GROUP = 8
 GROUPS = 3
@@ -38,14 +38,14 @@ class Warmth:
     drafted: int
 
 
-def warm_up(bench: Bench, requests: Many[Request], concurrency: int, limit: float) -> dict[int, Warmth]:
+def warm_up(bench: Arms, requests: Many[Request], concurrency: int, limit: float) -> dict[int, Warmth]:
     """Warms all arms, prompt by prompt, for at most `limit` seconds, then each once at the run's own load if that is above 1; by run."""
     seen: dict[tuple[Arm, Seat], list[Outcome]] = {}
     bench.reset()
     for request in cycle(requests):
         for outcome in bench.all_arms(request):
             seen.setdefault((outcome.arm, outcome.seat), []).append(outcome)
-        if (steady(_steps(seen[("plain", None)])) and _learnt(bench, 1)) or bench.clock.now() > limit:
+        if (steady(_steps(next(iter(seen.values())))) and _learnt(bench, 1)) or bench.clock.now() > limit:
             break
     seconds = bench.clock.now()
     if concurrency > 1:
@@ -61,7 +61,7 @@ def warm_up(bench: Bench, requests: Many[Request], concurrency: int, limit: floa
     return {run: _warmth(seen, run, seconds) for run in bench.arms}
 
 
-def _learnt(bench: Bench, rows: int) -> bool:
+def _learnt(bench: Arms, rows: int) -> bool:
     """Whether every controller has seen what it needs to know of steps over so many rows."""
     return all(bench.arms[run].controller.warm(rows) for run in bench.live())
 
@@ -70,7 +70,7 @@ def _warmth(seen: Mapping[tuple[Arm, Seat], list[Outcome]], run: int, seconds: f
     own = {arm: outcomes for (arm, seat), outcomes in seen.items() if seat in (None, run)}
     steps = {arm: _steps(outcomes) for arm, outcomes in own.items()}
     fact = WarmupFact(
-        steady=steady(steps["plain"]),
+        steady=steady(next(iter(steps.values()))),
         seconds=seconds,
         steps=sum(map(len, steps.values())),
         medians={arm: tuple(medians(taken)) for arm, taken in steps.items()},

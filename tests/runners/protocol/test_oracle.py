@@ -66,7 +66,7 @@ def divergences(told: Sequence[Told]) -> list[DivergenceFact]:
 def test_a_rule_that_keeps_a_wrong_token_is_a_violation(concurrency: int) -> None:
     """The negative control: catches an oracle that excuses everything, and one that looks at the wrong place or pass."""
     trials = broken(concurrency)
-    told = list(judged(trials, trials.headline()))
+    told = list(judged(trials, trials.bench.target, trials.headline()))
     found = divergences(told)
     answers = {(f.arm, f.prompt, f.trial): f for _, f in told if isinstance(f, RequestFact)}
     apart = [f for (arm, prompt, trial), f in answers.items() if arm == "speculative" and f.output_ids != answers["plain", prompt, trial].output_ids]
@@ -89,13 +89,13 @@ def test_a_rule_that_keeps_a_wrong_token_is_a_violation(concurrency: int) -> Non
 def test_a_lossless_rule_has_nothing_to_be_judged(concurrency: int) -> None:
     """Catches answers of different passes or arms compared with each other."""
     trials = trials_of(concurrency)
-    assert not divergences(list(judged(trials, trials.headline())))
+    assert not divergences(list(judged(trials, trials.bench.target, trials.headline())))
 
 
 def test_drawn_answers_are_not_judged() -> None:
     """Catches chance taken for a fault: sampled answers differ by right."""
     trials = trials_of(1, rule=SAMPLED)
-    told = list(judged(trials, trials.headline()))
+    told = list(judged(trials, trials.bench.target, trials.headline()))
     assert len({f.output_digest for _, f in told if isinstance(f, RequestFact)}) > 8
     assert not divergences(told)
 
@@ -103,7 +103,7 @@ def test_drawn_answers_are_not_judged() -> None:
 def test_facts_pass_in_their_order_and_divergences_follow() -> None:
     """Catches forwards of the oracle between trials that are timed."""
     trials = broken(1)
-    kinds = [fact.kind for _, fact in judged(trials, trials.headline())]
+    kinds = [fact.kind for _, fact in judged(trials, trials.bench.target, trials.headline())]
     first = kinds.index("divergence")
     assert set(kinds[first:]) == {"divergence"}
     assert kinds[:first].count("request") == kinds.count("request") >= 2 * 8 * 2
@@ -206,5 +206,5 @@ def test_half_precision_weighs_in_its_own_units() -> None:
     """Catches a tolerance of float32 in a trial of bfloat16, where every tie would be called a fault."""
     assert ulp(23.5, torch.bfloat16) == 0.125
     trials = trials_of(3, dtype=torch.bfloat16)
-    found = divergences(list(judged(trials, trials.headline())))
+    found = divergences(list(judged(trials, trials.bench.target, trials.headline())))
     assert all(fact.judgement == "tie" for fact in found), [(f.gap, f.tolerance) for f in found]
