@@ -5,19 +5,29 @@ from typing import Annotated, Any, Self
 
 from pydantic import Field, JsonValue, ValidationError, model_validator
 
+from app.domain.catalogue import ITS_LENGTHS
 from app.domain.language import Language
 from app.domain.multiply import MOST_RUNS, Axis, bodies, size
-from app.domain.spec import Choice, Load, RunSpec
+from app.domain.spec import OWN_ENGINE, Choice, Load, Name, RunSpec
 from app.domain.value import Value
 
 SAMPLED = "rejection"
 
 
 class Drafting(Value):
-    """A drafter, and the controller of its draft length where the runs' common one does not suit it."""
+    """A drafter, the controller of its draft length where the runs' common one does not suit it, and the engine that it runs on where that is not
+    the common one. A served engine decides the lengths of its drafts itself, so that no common controller is asked of it."""
 
     drafter: Choice
     controller: Choice | None = None
+    engine: Name | None = None
+
+    def place(self) -> dict[str, Any]:
+        """What stands for it in a run."""
+        own = {name: part.model_dump() for name in ("drafter", "controller") if (part := getattr(self, name)) is not None}
+        if self.engine is None:
+            return own
+        return ({} if self.engine == OWN_ENGINE else {"controller": ITS_LENGTHS[0].name}) | own | {"engine": self.engine}
 
 
 class Product(Value):
@@ -39,7 +49,7 @@ class Product(Value):
         for outer in ("model", "sampling"):
             if not isinstance(self.each.get(outer, {}), dict):
                 raise ValueError(f"each.{outer} is an object of fields, as a run has it")
-        multiplied = dict.fromkeys(path for axis in self._axes() for place in axis for path in place if path != "controller")
+        multiplied = dict.fromkeys(path for axis in self._axes() for place in axis for path in place if path not in ("controller", "engine"))
         twice = [path for path in multiplied if _holds(self.each, path)]
         if twice:
             raise ValueError(f"{', '.join(twice)} stands in each and is multiplied too; say it in one place")
@@ -57,7 +67,7 @@ class Product(Value):
             ("language", self.languages), ("load", loads), ("model.dtype", self.dtypes), ("sampling.temperature", self.temperatures),
             ("max_new_tokens", self.max_new_tokens),
         )  # fmt: skip
-        drafters = [{name: part.model_dump() for name, part in drafting if part is not None} for drafting in self.drafters]
+        drafters = [drafting.place() for drafting in self.drafters]
         return [*([{path: value} for value in values] for path, values in named if values is not None), drafters]
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from app.domain.catalogue import HandedSuite, Offer, OfferedModel, OfferedSuite, Part
+from app.domain.catalogue import HandedSuite, Offer, OfferedModel, OfferedSuite, Part, ServedEngine
 from app.domain.defaults import with_defaults
 from app.domain.fit import beyond
 from app.domain.language import base_of
@@ -195,4 +195,15 @@ def merged(parts: Iterable[Part]) -> list[Part]:
     found: dict[str, Part] = {}
     for part in parts:
         found.setdefault(part.name, part)
+    return list(found.values())
+
+
+def alike(engines: Iterable[ServedEngine]) -> list[ServedEngine]:
+    """One engine an alias, with what any runner has under it; the kind, and who starts it, as it was offered first."""
+    found: dict[str, ServedEngine] = {}
+    for engine in engines:
+        first = found.setdefault(engine.name, engine)
+        models = tuple(dict.fromkeys((*first.models, *engine.models)))
+        more = {"drafters": tuple(merged((*first.drafters, *engine.drafters))), "models": models}
+        found[engine.name] = first.model_copy(update=more | {"plain": first.plain or engine.plain, "observed": first.observed and engine.observed})
     return list(found.values())

@@ -11,12 +11,12 @@ from app.access.principal import Principal
 from app.access.seen import Seen, Who, narrowed
 from app.domain.catalogue import HandedSuite, Offer, OfferedModel, OfferedSuite
 from app.domain.probe import ProbeSpec
-from app.domain.spec import ModelSource, RunSpec
+from app.domain.spec import OWN_ENGINE, ModelSource, RunSpec
 from app.errors import Conflict, InvalidInput, NotFound, did_you_mean
 from app.queue.labels import bench_of
 from app.runners_registry import doomed, foreseen, protocol, quota, store
 from app.runners_registry.anatomy import Anatomy, anatomy_of
-from app.runners_registry.fitting import NO_OFFER, clash, labelled, lacking, merged, problems, resolved, serves, with_suites
+from app.runners_registry.fitting import NO_OFFER, alike, clash, labelled, lacking, merged, problems, resolved, serves, with_suites
 from app.runners_registry.schemas import Catalogue, KnownRunner, RunnerOut
 from app.storage.database import Database
 from app.storage.view import View
@@ -122,7 +122,8 @@ class Registry(Seen):
             controllers=merged(part for offer in offers for part in offer.controllers),
             verifiers=merged(part for offer in offers for part in offer.verifiers),
             suites=_suites(offers, [runner.offer for runner in runners]),
-            engines=sorted({name for offer in offers for name in offer.engines}),
+            engines=sorted({name for offer in offers for name in offer.engines}, key=lambda name: (name != OWN_ENGINE, name)),
+            served=alike(engine for offer in offers for engine in offer.served),
             max_concurrency=max((offer.max_concurrency for offer in offers), default=None),
         )
 

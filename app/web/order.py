@@ -97,7 +97,7 @@ ENGINE: dict[str, Any] = {
 _PLACES = {"suite.limit": "limit", "suite.id": "suite", "suite.profiles": "suite", "load.concurrency": "concurrency"}
 _PLACES |= {"load.rate": "rate", "load.burstiness": "burstiness"}
 _PLACES |= {f"sampling.{name}": name for name in SAMPLING["properties"]}
-_PLACES |= {"model": "model", "drafter": "drafter", "controller": "controller", "labels": "labels"}
+_PLACES |= {"model": "model", "drafter": "drafter", "controller": "controller", "labels": "labels", "engine": "engine"}
 
 
 @dataclass(frozen=True)
@@ -137,7 +137,9 @@ def key_of(model: OfferedModel) -> str:
 def read(typed: Mapping[str, str], also: Also, profiles: Sequence[str], catalogue: Catalogue, locale: str) -> Order:
     """Everything wrong is found at once; nothing is guessed for what was left empty. Runs that share a plain arm stand next to each other."""
     errors: dict[str, str] = {}
-    body: dict[str, Any] = _parts(typed, catalogue, errors, locale)
+    engine = engine_of(typed, catalogue)
+    catalogue = catalogue.on(engine)
+    body: dict[str, Any] = _parts(typed, catalogue, errors, locale) | ({"engine": engine} if engine else {})
     body |= _measure(typed, catalogue, errors, locale)
     body["labels"] = _labels(typed.get("labels", ""), errors, locale)
     errors |= _unfit(body, locale)
@@ -161,6 +163,11 @@ def read(typed: Mapping[str, str], also: Also, profiles: Sequence[str], catalogu
         except ValidationError as error:
             errors |= {place(".".join(map(str, item["loc"]))): retell(item["msg"].removeprefix("Value error, "), locale) for item in error.errors()}
     return Order(() if errors else tuple(specs), languages, errors)
+
+
+def engine_of(typed: Mapping[str, str], catalogue: Catalogue) -> str:
+    """The engine that is asked for, else the first that is offered, which is our own loop where it is; empty where none is."""
+    return typed.get("engine") or next(iter(catalogue.engines), "")
 
 
 def place(path: str) -> str:
@@ -207,8 +214,6 @@ def _parts(typed: Mapping[str, str], catalogue: Catalogue, errors: dict[str, str
         body[kind] = _part(kind, parts, typed, errors, locale)
     if typed.get("verifier"):
         body["verifier"] = _part("verifier", catalogue.verifiers, typed, errors, locale)
-    if catalogue.engines:
-        body["engine"] = typed.get("engine") or catalogue.engines[0]
     return body
 
 
@@ -245,13 +250,14 @@ def _labels(text: str, errors: dict[str, str], locale: str) -> dict[str, str]:
 
 def _measure(typed: Mapping[str, str], catalogue: Catalogue, errors: dict[str, str], locale: str) -> dict[str, Any]:
     load, wrong = values("", load_for(catalogue), typed, locale)
-    engine, _ = values("", ENGINE, typed, locale)
+    # Only our own loop compiles, so only its form has the field.
+    own = {} if catalogue.at(engine_of(typed, catalogue)) else values("", ENGINE, typed, locale)[0]
     long, more = values("", HOW_LONG, typed, locale)
     sampling, unread = values("", SAMPLING, typed, locale)
     errors |= wrong | more | unread
     load["kind"] = load.pop("load", "closed")
     errors |= _unfit_load(load, wrong, locale)
-    return engine | long | {"load": load, "sampling": sampling}
+    return own | long | {"load": load, "sampling": sampling}
 
 
 def _unfit_load(load: Mapping[str, Any], wrong: Mapping[str, str], locale: str) -> dict[str, str]:

@@ -23,6 +23,9 @@ def address(spec: RunSpec, catalogue: Catalogue) -> str | None:
 def _pairs(spec: RunSpec, catalogue: Catalogue) -> Iterator[tuple[str, str]]:
     """What was left to a default stays so: its field is empty."""
     model = next((m for m in catalogue.models if m.source == spec.model.source and m.name == spec.model.title and m.file == spec.model.file), None)
+    catalogue = catalogue.on(spec.engine)
+    if len(catalogue.engines) > 1:
+        yield "engine", spec.engine
     yield "model", "" if model is None else key_of(model)
     yield "dtype", spec.model.dtype
     for kind, chosen, parts in (

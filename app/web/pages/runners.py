@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import Response
 
+from app.domain.catalogue import ServedEngine
 from app.line.schemas import RunnerView, Standing, Waiting, WaitingProbe
 from app.line.service import Line, line_service
 from app.reports.format import STYLES, decimal, duration, say
@@ -16,6 +17,7 @@ from app.reports.probe_words import question
 from app.reports.shown import Shown, show_estimate
 from app.reports.translate import gettext
 from app.reports.words import mark
+from app.web import engine_words
 from app.web.passport import part
 from app.web.preferences import locale_of
 from app.web.progress import STAGES
@@ -30,6 +32,18 @@ OFFERS = (
 
 
 @dataclass(frozen=True)
+class Served:
+    """An engine beside our own loop, as somebody chooses it: `behind` is what it is and who starts it, `arms` which arms there are."""
+
+    name: str
+    behind: str
+    arms: str
+    drafters: str
+    models: str
+    seen: str
+
+
+@dataclass(frozen=True)
 class Row:
     found: RunnerView
     state: str
@@ -38,6 +52,7 @@ class Row:
     floor: Shown
     labels: str
     offers: tuple[tuple[str, str], ...]
+    engines: tuple[Served, ...]
 
 
 @dataclass(frozen=True)
@@ -84,7 +99,17 @@ def row(runner: RunnerView, locale: str) -> Row:
         _floor(runner, locale),
         ", ".join(f"{name}={value}" for name, value in sorted(runner.labels.items())),
         tuple((gettext(title, locale), _names(getattr(runner.offer, kind))) for kind, title in OFFERS),
+        tuple(_served(engine, locale) for engine in runner.offer.served),
     )
+
+
+def _served(engine: ServedEngine, locale: str) -> Served:
+    arms = mark("plain and speculative") if engine.plain else engine_words.NO_PLAIN
+    seen = mark("run against the real engine") if engine.observed else engine_words.UNSEEN
+    return Served(
+        engine.name, engine_words.behind(engine, locale), gettext(arms, locale), _names(engine.drafters), ", ".join(engine.models),
+        gettext(seen, locale),
+    )  # fmt: skip
 
 
 def progress(runner: RunnerView, locale: str) -> str:

@@ -23,8 +23,9 @@ from app.runners_registry.service import Registry, registry_service
 from app.runs.campaigns import Campaigns, campaigns_service
 from app.runs.relatives import Relatives, relatives_service
 from app.runs.service import Runs, runs_service
+from app.web import engine_words
 from app.web.estimate import expectation
-from app.web.order import ENGINE, HOW_LONG, LABELS, LIMIT, LOAD, SAMPLING, Also, Order, key_of, load_for, place, read
+from app.web.order import ENGINE, HOW_LONG, LABELS, LIMIT, LOAD, SAMPLING, Also, Order, engine_of, key_of, load_for, place, read
 from app.web.order_words import named, summary
 from app.web.preferences import locale_of
 from app.web.render import fragment, page
@@ -54,7 +55,8 @@ async def form_page(request: Request, registry: CatalogueService, past: Past) ->
     """Whatever the address says is filled in."""
     locale, catalogue = locale_of(request), await registry.catalogue()
     typed, also, profiles = _typed(request.query_params)
-    typed = defaults(catalogue) | {name: value for name, value in typed.items() if name not in {"lang", "key"}}
+    typed = {name: value for name, value in typed.items() if name not in {"lang", "key"}}
+    typed, also = settled(typed, also, catalogue)
     order = read(typed, also, profiles, catalogue, locale)
     took = await expectation(order, catalogue, registry, past)
     return page(request, "submit.html", **view(catalogue, typed, also, profiles, {}, order, took, locale))
@@ -137,6 +139,24 @@ def defaults(catalogue: Catalogue) -> dict[str, str]:
     return {name: values[0] for name, values in firsts.items() if values} | _second_models(catalogue)
 
 
+def settled(typed: Mapping[str, str], also: Also, catalogue: Catalogue) -> tuple[dict[str, str], Also]:
+    """What was filled in for one engine, for another: what that one does not have falls back on its defaults. What none has stays, and is told."""
+    here = catalogue.on(engine_of(typed, catalogue))
+    every = [catalogue.on(name) for name in catalogue.engines]
+    first, gone = defaults(here), {kind: _names(kind, *every) - _names(kind, here) for kind in _CHOSEN}
+    kept = {name: value for name, value in typed.items() if value not in gone.get(name, ())}
+    return first | kept, replace(also, drafters=tuple(name for name in also.drafters if name not in gone["drafter"]))
+
+
+_CHOSEN = ("model", "drafter", "controller", "verifier")
+
+
+def _names(kind: str, *catalogues: Catalogue) -> set[str]:
+    if kind == "model":
+        return {key_of(model) for catalogue in catalogues for model in catalogue.models}
+    return {part.name for catalogue in catalogues for part in getattr(catalogue, f"{kind}s")}
+
+
 def _second_models(catalogue: Catalogue) -> dict[str, str]:
     """For drafters that cannot do without a model of their own: another one than the target, of the same tokenizer, where runners offer one."""
     first = next(iter(catalogue.models), None)
@@ -150,6 +170,10 @@ def parameters(prefix: str, part: Part, catalogue: Catalogue, typed: Mapping[str
     models = tuple(key_of(model) for model in catalogue.models)
     made = fields(prefix, part.schema_, typed, errors, locale)
     return tuple(replace(each, suggestions=models) if each.name == f"{prefix}model" else each for each in made)
+
+
+def _engines(catalogue: Catalogue, chosen: str, locale: str) -> list[Option]:
+    return [Option(name, name, engine_words.summary(name, catalogue.at(name), locale), (), name == chosen) for name in catalogue.engines]
 
 
 def _known_labels(catalogue: Catalogue) -> tuple[str, ...]:
@@ -168,6 +192,9 @@ def view(
     locale: str,
 ) -> dict[str, Any]:
     """Everything typed comes back, and a nonce with it."""
+    chosen = engine_of(typed, catalogue)
+    served, engines = catalogue.at(chosen), _engines(catalogue, chosen, locale)
+    catalogue, alive = catalogue.on(chosen), bool(catalogue.models)
     languages = sorted({tag for suite in catalogue.suites for tag in suite.languages}, key=lambda tag: (tag != "ru", tag))
 
     def parts(kind: str, found: Sequence[Part]) -> list[Option]:
@@ -178,13 +205,15 @@ def view(
 
     drafters, controllers = parts("drafter", _drafters(catalogue)), parts("controller", catalogue.controllers)
     verifiers = parts("verifier", catalogue.verifiers)
-    engine = fields("", ENGINE, typed, errors, locale)
+    engine = [] if served else fields("", ENGINE, typed, errors, locale)
     limit, load = fields("", LIMIT, typed, errors, locale)[0], fields("", load_for(catalogue), typed, errors, locale)
     labels = replace(fields("", LABELS, typed, errors, locale)[0], suggestions=_known_labels(catalogue))
     sampling, how_long = fields("", SAMPLING, typed, errors, locale), fields("", HOW_LONG, typed, errors, locale)
     drawn = [*(f for option in (*drafters, *controllers, *verifiers) for f in option.fields), *engine, limit, *load, labels, *sampling, *how_long]
     return {
-        "catalogue": catalogue,
+        "alive": alive,
+        "engines": engines if len(engines) > 1 or errors.get("engine") else [],
+        "served": served,
         "models": [Option(key_of(m), key_of(m).partition(":")[2], m.licence or "", (), typed.get("model") == key_of(m)) for m in catalogue.models],
         "dtypes": list(dict.fromkeys(dtype for m in catalogue.models for dtype in m.dtypes)),
         "engine": engine,
@@ -211,13 +240,13 @@ def view(
 
 
 _ORDER = (
-    "", "model", *ENGINE["properties"], "drafter", "controller", "language", "tokenizer", "suite", "limit", *LOAD["properties"],
+    "", "engine", "model", *ENGINE["properties"], "drafter", "controller", "language", "tokenizer", "suite", "limit", *LOAD["properties"],
     *SAMPLING["properties"], "verifier", *HOW_LONG["properties"], *LABELS["properties"],
 )  # fmt: skip
 
 
 # Fields of the template that no schema draws.
-_WRITTEN = frozenset({"model", "drafter", "controller", "language", "tokenizer", "suite", "verifier"})
+_WRITTEN = frozenset({"engine", "model", "drafter", "controller", "language", "tokenizer", "suite", "verifier"})
 
 
 def problems(errors: Mapping[str, str], drawn: Sequence[Field]) -> list[tuple[str, str]]:

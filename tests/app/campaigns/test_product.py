@@ -65,3 +65,18 @@ def test_a_wrong_product_is_refused_in_a_sentence(over: dict[str, Any], said: st
 def test_runs_or_a_product_and_not_both() -> None:
     with pytest.raises(ValidationError, match="not both"):
         CampaignIn.model_validate({"title": "neither"})
+
+
+def test_drafters_on_several_engines() -> None:
+    """Catches a campaign that cannot set our own n-gram beside a server's, or that asks the server for our controller."""
+    each = EACH | {"controller": {"name": "window"}}
+    drafters = [{"drafter": {"name": "ngram"}}, {"drafter": {"name": "ngram-simple", "params": {"size_n": 3}}, "engine": "llama"}]
+    made = campaign(each=each, drafters=drafters, loads=[{"concurrency": 1}, {"concurrency": 2}]).specs
+    assert {(spec.engine, spec.drafter.name, spec.controller.name) for spec in made} == {
+        ("transformers", "ngram", "window"), ("llama", "ngram-simple", "constant"),
+    }  # fmt: skip
+    assert len(made) == 8
+    common = campaign(
+        each=EACH | {"engine": "llama"}, drafters=[{"drafter": {"name": "ngram-mod"}}, {"drafter": {"name": "ngram"}, "engine": "transformers"}]
+    )
+    assert {(spec.engine, spec.drafter.name) for spec in common.specs} == {("llama", "ngram-mod"), ("transformers", "ngram")}
