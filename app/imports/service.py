@@ -3,6 +3,7 @@
 import asyncio
 import hashlib
 import json
+from datetime import datetime
 from typing import Any
 
 from fastapi import Request
@@ -27,6 +28,8 @@ from app.storage.view import View
 LARGEST = 2**63 - 1
 # Of what is kept of one file, as JSON.
 LARGEST_KEPT = 32 * 2**20
+# Of the list, kept at hand.
+MOST_LINES = 2000
 IMPORTED = "import made"
 COMPLETED = "import completed"
 
@@ -53,6 +56,7 @@ class Imports(Seen):
     def __init__(self, database: Database, *, uploads_per_token: int) -> None:
         self._database = database
         self._uploads_per_token = uploads_per_token
+        self._lines: dict[tuple[int, datetime | None], ImportLine] = {}
 
     async def take(
         self, content: bytes, supplied: Supplied, *, principal: Principal, before: bytes | None = None, format: str | None = None
@@ -92,8 +96,17 @@ class Imports(Seen):
         async with self._database.transaction() as connection:
             rows = await store.page(connection, self.view, filter.refused, filter.cursor, filter.limit + 1)
             total, refused = await store.counts(connection, self.view)
-        items = await asyncio.to_thread(lambda: [_line(_shown(row)) for row in rows[: filter.limit]])
+            items = [await self._line(connection, row) for row in rows[: filter.limit]]
         return ImportPage(items=items, total=total, refused=refused, next_cursor=items[-1].id if len(rows) > filter.limit else None)
+
+    async def _line(self, connection: AsyncConnection, row: store.Found) -> ImportLine:
+        """A file of many requests takes a while to report, and what it told does not change."""
+        key = (row.id, row.changed_at)
+        if key not in self._lines:
+            if len(self._lines) >= MOST_LINES:
+                self._lines.clear()
+            self._lines[key] = _line(await asyncio.to_thread(_shown, await self._row(connection, row.id)))
+        return self._lines[key]
 
     async def refused(self) -> int:
         """How many imports have refused figures."""

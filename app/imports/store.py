@@ -38,10 +38,10 @@ async def newest(connection: AsyncConnection, view: View) -> int | None:
 
 
 async def page(connection: AsyncConnection, view: View, refused: bool | None, before: int | None, limit: int) -> list[Found]:
-    """Newest first."""
+    """Newest first; what their files told, which may be much, is left out."""
     asked = [] if refused is None else [(func.cardinality(imports.c.refusing) > 0) == refused]
     older = [] if before is None else [imports.c.id < before]
-    query = select(imports).where(view.of(imports), *asked, *older).order_by(imports.c.id.desc()).limit(limit)
+    query = select(imports.c.id, imports.c.changed_at).where(view.of(imports), *asked, *older).order_by(imports.c.id.desc()).limit(limit)
     return list(await connection.execute(query))
 
 

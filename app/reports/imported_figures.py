@@ -1,6 +1,7 @@
 """The count figures of results measured elsewhere, by the same recipes and estimators as a run's; a request is a cluster of an interval."""
 
 from collections.abc import Sequence
+from functools import cached_property
 
 from app.domain.counts import Counts
 from app.domain.outside.imported import Imported
@@ -33,14 +34,14 @@ COUNTS = {
 
 def readings(imported: Imported) -> list[tuple[Metric, Reading]]:
     """Every count figure, in the catalogue's order; one that cannot be computed has the reason in its place."""
-    found = []
+    found, frames = [], _Frames(imported)
     for metric in (METRICS[id] for id in FIGURES):
-        made = _positions(metric.id, imported) if metric.id in POSITIONS else _quotient(metric, imported)
+        made = _positions(metric.id, imported) if metric.id in POSITIONS else _quotient(metric, imported, frames)
         found += [(metric, reading) for reading in made]
     return found
 
 
-def _quotient(metric: Metric, imported: Imported) -> list[Reading]:
+def _quotient(metric: Metric, imported: Imported, frames: "_Frames") -> list[Reading]:
     if metric.id == "acceptance_rate_nodes" and not imported.total.tree:
         return []
     if metric.id == "acceptance_rate" and imported.total.tree:
@@ -48,14 +49,27 @@ def _quotient(metric: Metric, imported: Imported) -> list[Reading]:
     for name in metric.needs:
         if getattr(imported.total.counts, name) is None:
             return [missing(not_told(imported.total, name))]
-    return metric.compute(_frames(imported, metric.needs))
+    return metric.compute(frames.telling(metric.needs))
 
 
-def _frames(imported: Imported, needs: Sequence[str]) -> Frames:
-    """A row a request where each of them tells these counts and they add up to the total, else one of totals."""
-    counts = [request.reading.counts for request in imported.requests]
-    trees = imported.total.tree
-    return from_requests(counts, trees=trees) if carried(counts, imported.total.counts, needs) else from_counts(imported.total.counts, trees=trees)
+class _Frames:
+    """The frames of an import, each made once."""
+
+    def __init__(self, imported: Imported) -> None:
+        self._total, self._trees = imported.total.counts, imported.total.tree
+        self._counts = [request.reading.counts for request in imported.requests]
+
+    def telling(self, needs: Sequence[str]) -> Frames:
+        """A row a request where each of them tells these counts and they add up to the total, else one of totals."""
+        return self._single if carried(self._counts, self._total, needs) else self._whole
+
+    @cached_property
+    def _single(self) -> Frames:
+        return from_requests(self._counts, trees=self._trees)
+
+    @cached_property
+    def _whole(self) -> Frames:
+        return from_counts(self._total, trees=self._trees)
 
 
 def carried(counts: Sequence[Counts], total: Counts, needs: Sequence[str]) -> bool:

@@ -62,6 +62,8 @@ async def test_without_a_language_every_figure_is_refused_until_it_is_told(servi
     done = (await patch(service, made["id"], {"language": "en"})).json()
     assert figure(done["report"], "acceptance_rate")["pooled"]["point"] == 0.815
     assert (await service.get("/api/v1/imports?refused=true")).json()["items"] == []
+    (line,) = (await service.get("/api/v1/imports")).json()["items"]
+    assert (line["language"], line["acceptance"]["pooled"]["point"]) == ("en", 0.815)
     taken_back = (await patch(service, made["id"], {"language": None})).json()
     assert taken_back["report"]["refusing"] == ["language"]
     log = [row[0] for row in await service.sql("SELECT body FROM events WHERE kind LIKE 'import %' ORDER BY id")]
