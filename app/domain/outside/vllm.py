@@ -62,6 +62,13 @@ def speculative_decoding(body: Mapping[str, object], *, forced: str | None = Non
     )
 
 
+def by_step(body: Mapping[str, object]) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+    """Draft tokens made and kept in each round `[R]` of one answer; None where they are not told. Raises NotUnderstood."""
+    found = section(section(body, "metrics"), _OBJECT)
+    drafted, kept = counts(found, f"{_OBJECT}.per_step_drafted"), counts(found, f"{_OBJECT}.per_step_accepted")
+    return None if drafted is None or kept is None or len(drafted) != len(kept) else (drafted, kept)
+
+
 def _reaching(lengths: tuple[int, ...] | None) -> tuple[int, ...] | None:
     """How many of the rounds have more than i tokens, for each i; `lengths` is of the single rounds `[R]`."""
     if lengths is None:

@@ -42,7 +42,7 @@ class Heard:
 
 @dataclass(frozen=True)
 class Delivery:
-    """A piece that came at once, with its number of tokens where ids were told."""
+    """What came at once, with its number of tokens where ids or a running count are told."""
 
     at: float
     tokens: int | None
@@ -85,6 +85,7 @@ def assemble(called: str, heard: Heard, read: Read, *, ends_with_done: bool) -> 
     ids: tuple[int, ...] = ()
     body: Mapping[str, object] = {}
     deliveries: list[Delivery] = []
+    counted: int | None = 0
     for at, data in heard.events:
         if data == DONE:
             whole = True
@@ -96,9 +97,13 @@ def assemble(called: str, heard: Heard, read: Read, *, ends_with_done: bool) -> 
             raise EngineFault("engine_unreadable", f"the answer of {called} is not understood: {error}") from error
         if event.error is not None:
             raise EngineFault("engine_refused", f"{called} broke off with an error: {shortened(event.error)}")
-        if event.text or event.ids:
-            deliveries.append(Delivery(at, None if event.ids is None else len(event.ids), len(event.text)))
-            ids_told = ids_told and event.ids is not None
+        after = _counted(counted, event)
+        fresh = None if after is None or counted is None else max(0, after - counted)
+        if event.text or event.ids or fresh:
+            deliveries.append(Delivery(at, fresh, len(event.text)))
+            # A token that ends within a character may be counted and not told.
+            ids_told = ids_told and (event.ids is not None or not event.text)
+        counted = after
         text, ids = text + event.text, ids + (event.ids or ())
         emitted = emitted if event.emitted is None else event.emitted
         finish = event.finish or finish
@@ -108,6 +113,15 @@ def assemble(called: str, heard: Heard, read: Read, *, ends_with_done: bool) -> 
     known, lacking = _ids(called, ids if ids_told else None, emitted)
     count = len(known) if emitted is None and known is not None else emitted
     return Answer(text, count, known, lacking, finish, body, tuple(deliveries), heard.planned_at, heard.sent_at, heard.ended_at)
+
+
+def _counted(before: int | None, event: Event) -> int | None:
+    """The tokens of an answer up to this event, by the server's own count or by ids; None where it tells neither."""
+    if event.emitted is not None:
+        return event.emitted
+    if event.ids is None and not event.text:
+        return before
+    return None if before is None or event.ids is None else before + len(event.ids)
 
 
 def _ids(called: str, ids: tuple[int, ...] | None, emitted: int | None) -> tuple[tuple[int, ...] | None, str | None]:

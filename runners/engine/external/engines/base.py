@@ -6,19 +6,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter
 
 from app.domain.outside.prometheus import Moved, difference, parse
 from app.domain.outside.reading import Engine as Kind
 from app.domain.outside.reading import Reading
 from app.domain.outside.streamed import Event, model_of, openai_event
 from app.domain.outside.untrusted import NotUnderstood
+from app.domain.spec import ModelSource
 from runners.engine.external.aliases import Alias
-from runners.engine.external.answer import Answer, Ask, assemble
+from runners.engine.external.answer import Answer, Ask, Heard, assemble
 from runners.engine.external.client import Client, Posted
 from runners.engine.external.faults import EngineFault
 from runners.engine.external.process import Command
 from runners.engine.external.words import without_folders
+from runners.models.named import source_of
 
 # Copies of itself are all that it can go on with, so that whatever looks for repeats drafts.
 REPEATING = "The red boat left the quiet harbour at dawn. " * 12
@@ -26,6 +28,19 @@ TRIES = 3
 
 Memory = Literal["request", "process"]
 Few = Annotated[int, Field(ge=1, le=1024)]
+Longest = Annotated[Few, Field(title="Longest draft", description="tokens drafted in a round at most")]
+
+
+def _named(name: str) -> str:
+    source_of(name)
+    return name
+
+
+SecondModel = Annotated[
+    str,
+    AfterValidator(_named),
+    Field(min_length=1, max_length=512, title="Drafter's model", description="as it stands in the list of models: package:NAME, or path:FOLDER"),
+]
 
 
 class Mode(BaseModel):
@@ -33,8 +48,15 @@ class Mode(BaseModel):
     engine is started anew for every trial."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    summary: ClassVar[str] = ""
     memory: ClassVar[Memory] = "request"
     mode: str
+
+    @property
+    def second(self) -> ModelSource | None:
+        """The model that it drafts with beside the target, by its source."""
+        named = getattr(self, "model", None)
+        return None if named is None else source_of(named)
 
 
 class Plain(Mode):
@@ -44,8 +66,17 @@ class Plain(Mode):
 class AsServed(Mode):
     """A server that runs already speculates as it was set up; `longest_draft` is what whoever did so says of it."""
 
+    summary: ClassVar[str] = "speculates as the server was set up"
     mode: Literal["as-served"]
-    longest_draft: Few | None = None
+    longest_draft: Longest | None = None
+
+
+@dataclass(frozen=True)
+class Rounds:
+    """Draft tokens made and kept in each round of one answer, both `[R]`."""
+
+    drafted: tuple[int, ...]
+    verified: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -63,9 +94,11 @@ class Setup:
 
 class Engine(ABC):
     """One arm on one engine. `launched` engines are started by the runner, the others run already. `served_as` is the name under which the model is
-    asked for, `modes` validates what a spec says of speculation. Every method raises EngineFault when the engine does not do its part."""
+    asked for, `ways` are the modes that speculate, and `modes` validates what is said of one. Every method raises EngineFault when the engine
+    does not do its part."""
 
     name: ClassVar[Kind]
+    ways: ClassVar[tuple[type[Mode], ...]] = (AsServed,)
     modes: ClassVar[TypeAdapter[Any]] = TypeAdapter(Annotated[Plain | AsServed, Field(discriminator="mode")])
     launched: ClassVar[bool] = False
     health: ClassVar[str] = "/health"
@@ -110,7 +143,13 @@ class Engine(ABC):
         return openai_event(data, stops=bool(ask.stop))
 
     async def ask(self, client: Client, ask: Ask) -> Answer:
-        heard = await client.hear(self.posted(ask), ask.planned_at)
+        return self.answer(client, ask, await self.hear(client, ask))
+
+    async def hear(self, client: Client, ask: Ask) -> Heard:
+        """The answer unread: reading one would delay what is heard of another."""
+        return await client.hear(self.posted(ask), ask.planned_at)
+
+    def answer(self, client: Client, ask: Ask, heard: Heard) -> Answer:
         if ask.stream and not heard.streamed:
             raise EngineFault("engine_unreadable", f"{client.called} answered in one piece where a stream was asked for, so no token has a time")
         answer = assemble(client.called, heard, lambda data, text, ids: self.event(data, text, ids, ask), ends_with_done=self.ends_with_done)
@@ -124,9 +163,13 @@ class Engine(ABC):
     def reading(self, answer: Answer) -> Reading:
         """What the engine counted of one answer. Raises NotUnderstood."""
 
-    def total(self, before: str, after: str, *, requests: int, alone: bool) -> Reading | None:
-        """What the engine counted of `requests` requests between two scrapes, `alone` when they ran one at a time; None where it counts nothing.
-        Raises NotUnderstood."""
+    def rounds(self, answer: Answer) -> Rounds | None:
+        """The rounds of an answer one by one, where the engine tells them. Raises NotUnderstood."""
+        return None
+
+    def total(self, before: str, after: str, *, requests: int, prompt_steps: int | None = None) -> Reading | None:
+        """What the engine counted of `requests` requests between two scrapes; None where it counts nothing. `prompt_steps`: the steps that their
+        prompts took, where they ran one at a time; without it nobody can tell the steps that drafted nothing. Raises NotUnderstood."""
         return None
 
     async def scrape(self, client: Client) -> str | None:
@@ -155,7 +198,7 @@ class Engine(ABC):
         after = await self.scrape(client)
         try:
             told = [self.reading(answer)]
-            if before is not None and after is not None and (total := self.total(before, after, requests=1, alone=False)) is not None:
+            if before is not None and after is not None and (total := self.total(before, after, requests=1)) is not None:
                 told = [total]
         except NotUnderstood as error:
             raise EngineFault("engine_unreadable", f"what {client.called} counts is not understood: {error}") from error

@@ -14,12 +14,13 @@ from app.domain.outside.untrusted import NotUnderstood
 from runners.engine.external.aliases import Alias, LlamaServer
 from runners.engine.external.answer import Answer, Ask
 from runners.engine.external.client import Client, Posted
-from runners.engine.external.engines.base import Engine, Few, Memory, Mode, Plain, Setup
+from runners.engine.external.engines.base import Engine, Few, Longest, Memory, Mode, Plain, SecondModel, Setup
 from runners.engine.external.faults import EngineFault
 from runners.engine.external.ports import LOOPBACK
 from runners.engine.external.process import Command
 
 Rate = Annotated[float, Field(ge=0, le=1)]
+Matching = Annotated[Few, Field(title="Length of the n-gram", description="tokens that must match")]
 
 
 class _Ngram(Mode):
@@ -29,22 +30,25 @@ class _Ngram(Mode):
 
 
 class NgramSimple(_Ngram):
+    summary = "copies what followed the same n-gram in what its slot has seen; no weights"
     mode: Literal["ngram-simple"]
-    size_n: Few = 3
-    size_m: Few = 8
+    size_n: Matching = 3
+    size_m: Longest = 8
 
 
 class NgramMapK(_Ngram):
+    summary = "copies what followed the same n-gram, found by a map of n-grams; no weights"
     mode: Literal["ngram-map-k"]
-    size_n: Few = 3
-    size_m: Few = 8
+    size_n: Matching = 3
+    size_m: Longest = 8
 
 
 class NgramMod(_Ngram):
+    summary = "copies by a table of n-grams that all requests share; no weights"
     mode: Literal["ngram-mod"]
-    n_match: Few = 4
-    n_min: Few = 2
-    n_max: Few = 8
+    n_match: Matching = 4
+    n_min: Annotated[Few, Field(title="Shortest draft", description="a shorter one is not made")] = 2
+    n_max: Longest = 8
 
     @model_validator(mode="after")
     def _ordered(self) -> Self:
@@ -54,16 +58,22 @@ class NgramMod(_Ngram):
 
 
 class NgramCache(_Ngram):
+    summary = "drafts by statistics of n-grams over all requests; no weights"
     mode: Literal["ngram-cache"]
-    n_max: Few = 8
+    n_max: Longest = 8
 
 
 class DraftModel(Mode):
     """`rates` make acceptance up: the probability that the first i drafts are all kept, for i from 1 to n_max."""
 
+    summary = "drafts with a second, smaller model that has a cache of its own"
     mode: Literal["draft-model"]
-    n_max: Few = 3
-    rates: tuple[Rate, ...] | None = None
+    model: SecondModel
+    n_max: Longest = 3
+    rates: Annotated[
+        tuple[Rate, ...] | None,
+        Field(max_length=64, title="Made-up acceptance", description="shares of rounds that keep a draft and all before it; to test a measurement"),
+    ] = None
 
     @model_validator(mode="after")
     def _a_rate_for_each(self) -> Self:
@@ -79,6 +89,7 @@ class LlamaCpp(Engine):
     """The ids of a streamed answer lack the tokens that end within a character."""
 
     name: ClassVar[Kind] = "llama.cpp"
+    ways = (NgramSimple, NgramMapK, NgramMod, NgramCache, DraftModel)
     modes = TypeAdapter(Modes)
     launched = True
     metrics = "/metrics"
@@ -124,11 +135,11 @@ class LlamaCpp(Engine):
     def reading(self, answer: Answer) -> Reading:
         return told.timings(answer.body, longest_draft=self.longest_draft, forced=self.forced)
 
-    def total(self, before: str, after: str, *, requests: int, alone: bool) -> Reading:
+    def total(self, before: str, after: str, *, requests: int, prompt_steps: int | None = None) -> Reading:
         return told.counters(
             self.moved(before, after),
             requests=requests,
-            prompt_calls=requests if alone else None,
+            prompt_calls=prompt_steps,
             longest_draft=self.longest_draft,
             forced=self.forced,
         )

@@ -16,8 +16,9 @@ from runners.engine.external.engines.base import Engine, Mode, Plain
 class DraftModel(Mode):
     """`draft` is what LM Studio calls the model."""
 
+    summary = "drafts with a second, smaller model that has a cache of its own"
     mode: Literal["draft-model"]
-    draft: Annotated[str, Field(min_length=1, max_length=256)]
+    draft: Annotated[str, Field(min_length=1, max_length=256, title="Drafter's model", description="as LM Studio calls it")]
 
 
 Modes = Annotated[Plain | DraftModel, Field(discriminator="mode")]
@@ -25,6 +26,7 @@ Modes = Annotated[Plain | DraftModel, Field(discriminator="mode")]
 
 class LMStudio(Engine):
     name: ClassVar[Kind] = "lmstudio"
+    ways = (DraftModel,)
     modes = TypeAdapter(Modes)
     unaltered = {"top_p": 1.0, "repeat_penalty": 1.0}
 

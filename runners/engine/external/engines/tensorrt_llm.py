@@ -18,5 +18,5 @@ class TensorRTLLM(Engine):
         """An answer tells its length alone."""
         return openai.usage(answer.body).model_copy(update={"engine": self.name})
 
-    def total(self, before: str, after: str, *, requests: int, alone: bool) -> Reading:
+    def total(self, before: str, after: str, *, requests: int, prompt_steps: int | None = None) -> Reading:
         return tensorrt_llm.counters(self.moved(before, after), longest_draft=self.longest_draft)

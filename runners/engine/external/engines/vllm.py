@@ -2,9 +2,9 @@
 
 import json
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import Field, TypeAdapter
+from pydantic import Field, TypeAdapter, model_validator
 
 from app.domain.outside import vllm as told
 from app.domain.outside.reading import Engine as Kind
@@ -12,25 +12,39 @@ from app.domain.outside.reading import Reading
 from runners.engine.external.aliases import Alias, VllmEnvironment
 from runners.engine.external.answer import Answer, Ask
 from runners.engine.external.client import Client, Posted
-from runners.engine.external.engines.base import Engine, Few, Mode, Plain, Setup, span
+from runners.engine.external.engines.base import Engine, Few, Mode, Plain, Rounds, SecondModel, Setup, span
 from runners.engine.external.faults import EngineFault
 from runners.engine.external.ports import LOOPBACK
 from runners.engine.external.process import Command
 
+Length = Annotated[Few, Field(title="Draft length", description="tokens drafted in every round")]
+
 
 class Ngram(Mode):
+    summary = "copies what followed the same n-gram earlier in the text; no weights"
     mode: Literal["ngram"]
-    tokens: Few = 4
-    lookup_min: Few = 2
-    lookup_max: Few = 3
+    tokens: Length = 4
+    lookup_min: Annotated[Few, Field(title="Shortest n-gram", description="tokens that must match at least")] = 2
+    lookup_max: Annotated[Few, Field(title="Longest n-gram", description="tried first")] = 3
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        if self.lookup_min > self.lookup_max:
+            raise ValueError("lookup_min is above lookup_max")
+        return self
 
 
 class DraftModel(Mode):
     """`acceptance` makes acceptance up: the mean number of tokens of a round, the target's own among them."""
 
+    summary = "drafts with a second, smaller model that has a cache of its own"
     mode: Literal["draft-model"]
-    tokens: Few = 3
-    acceptance: Annotated[float, Field(ge=1, le=1025)] | None = None
+    model: SecondModel
+    tokens: Length = 3
+    acceptance: Annotated[
+        Annotated[float, Field(ge=1, le=1025)] | None,
+        Field(title="Made-up acceptance", description="mean tokens of a round; to test a measurement"),
+    ] = None
 
 
 Modes = Annotated[Plain | Ngram | DraftModel, Field(discriminator="mode")]
@@ -38,6 +52,7 @@ Modes = Annotated[Plain | Ngram | DraftModel, Field(discriminator="mode")]
 
 class Vllm(Engine):
     name: ClassVar[Kind] = "vllm"
+    ways = (Ngram, DraftModel)
     modes = TypeAdapter(Modes)
     launched = True
     metrics = "/metrics"
@@ -71,9 +86,13 @@ class Vllm(Engine):
     def reading(self, answer: Answer) -> Reading:
         return told.speculative_decoding(answer.body, forced=self.forced)
 
-    def total(self, before: str, after: str, *, requests: int, alone: bool) -> Reading:
+    def rounds(self, answer: Answer) -> Rounds | None:
+        lists = told.by_step(answer.body)
+        return None if lists is None else Rounds(*lists)
+
+    def total(self, before: str, after: str, *, requests: int, prompt_steps: int | None = None) -> Reading:
         moved = self.moved(before, after, self.served_as)
-        return told.counters(moved, prompt_steps=requests if alone else None, forced=self.forced)
+        return told.counters(moved, prompt_steps=prompt_steps, forced=self.forced)
 
     async def version(self, client: Client) -> str | None:
         version = (await client.told("/version")).get("version")

