@@ -10,7 +10,7 @@ from app.domain.estimate import Estimate
 from app.domain.sentence import Sentence, plain
 from app.metrics.base import Part, Reading
 from app.metrics.frame import Frames
-from app.metrics.select import counted, counted_rounds
+from app.metrics.select import counted, counted_rounds, listed
 from app.metrics.sums import missing
 
 Stage = Literal["draft", "verify"]
@@ -21,6 +21,7 @@ WITHOUT_DRAFT: dict[Stage, float] = {"draft": 0.0, "verify": 1.0}
 
 NO_PROFILE = plain("This run has no profiled trial.")
 DISTURBED = plain("Other processes disturbed the profiled trial, so its times are not used.")
+UNLISTED = plain("The source did not list each round with its draft and the sequences beside it, so what rounds cost is not known.")
 NO_INTERVAL = plain("No interval: all times are from one profiled trial, and the noise of a whole trial does not show within it.")
 
 
@@ -81,9 +82,9 @@ def needed(cost: float, drafts: float) -> float:
 
 
 def usual_round(frames: Frames) -> tuple[float, int] | None:
-    """(n̄ = ΣD / ΣR, sequences as in most rounds); None where no draft was made."""
+    """(n̄ = ΣD / ΣR, sequences as in most rounds); None where no draft was made, or rounds are not listed."""
     rows, rounds = counted(frames), counted_rounds(frames)
-    if rounds.empty:
+    if rounds.empty or why_unlisted(frames) is not None:
         return None
     return float(rows["drafted"].sum() / rows["rounds"].sum()), int(rounds["slots"].mode().iloc[0])
 
@@ -93,6 +94,11 @@ def why_no_costs(frames: Frames) -> Sentence | None:
     if not frames.costs.empty:
         return None
     return DISTURBED if (frames.trials["purpose"] == "profile").any() else NO_PROFILE
+
+
+def why_unlisted(frames: Frames) -> Sentence | None:
+    """Why rounds cannot be priced, or None where every one of them tells its shape."""
+    return None if listed(frames) and not counted_rounds(frames)["slots"].isna().any() else UNLISTED
 
 
 def by_shape(frames: Frames, stage: Stage) -> list[Reading]:

@@ -8,9 +8,10 @@ import pandas as pd
 from app.domain.estimate import Unit
 from app.domain.sentence import Sentence, plain
 from app.metrics.base import Better, Metric, Reading, Sums
+from app.metrics.counters import by_position, told
 from app.metrics.frame import Frames
 from app.metrics.once import once
-from app.metrics.select import counted, counted_rounds
+from app.metrics.select import counted, counted_rounds, listed
 from app.metrics.sums import Terms, missing, over_prompts, reading, total, unavailable
 from app.metrics.trees import NODES, branched
 
@@ -45,10 +46,11 @@ def quotient_metric(
         return [] if unavailable(frames, needs) or other(frames) else over_prompts(frames, terms, powers=powers, profiles=profiles)
 
     def compute(frames: Frames) -> list[Reading]:
-        absent = unavailable(frames, needs)
         if other(frames):
             return [] if drafts == "trees" else [missing(NODES)]
-        return [absent] if absent else [reading(found, scale, frames, nothing=nothing) for found in sums(frames)]
+        known = told(frames, needs)
+        absent = unavailable(known, needs)
+        return [absent] if absent else [reading(found, scale, known, nothing=nothing) for found in sums(known)]
 
     return Metric(
         id=id,
@@ -67,20 +69,25 @@ def quotient_metric(
 Rounds = Callable[[pd.DataFrame, int], tuple[pd.Series, pd.Series]]
 
 
-def position_metric(*, id: str, order: int, formula: str, rounds: Rounds, nothing: Sentence, also_printed_as: str = "") -> Metric:
-    """A share of rounds for each position i of a draft; `rounds(rows, i)` says which rounds are above and below the line."""
+def position_metric(*, id: str, order: int, formula: str, rounds: Rounds, nothing: Sentence, also_printed_as: str = "", deep: bool = True) -> Metric:
+    """A share of rounds for each position i of a draft; `rounds(rows, i)` says which rounds are above and below the line. `deep`: it asks for the
+    depth of each round."""
 
     @once
     def sums(frames: Frames) -> list[Sums]:
         rows = counted_rounds(frames)
-        return [] if rows.empty else [_at(frames, rows, rounds, i) for i in range(1, int(rows["depth"].max()) + 1)]
+        if rows.empty or not listed(frames) or (deep and rows["depth"].isna().any()):
+            return []
+        reached = rows["verified"] if rows["depth"].isna().any() else rows["depth"]
+        return [_at(frames, rows, rounds, i) for i in range(1, int(reached.max()) + 1)]
 
     def compute(frames: Frames) -> list[Reading]:
-        absent = unavailable(frames, ("rounds",))
+        known = by_position(frames)
+        absent = unavailable(known, ("rounds",))
         if absent:
             return [absent]
-        found = [reading(each, "share", frames, nothing=nothing) for each in sums(frames)]
-        return found or [_without_rounds(frames)]
+        found = [reading(each, "share", known, nothing=nothing) for each in sums(known)]
+        return found or [_without_rounds(known)]
 
     return Metric(
         id=id,

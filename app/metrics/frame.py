@@ -3,7 +3,7 @@
 Counts are float64 so that a count which its source did not give is NaN, never 0; a figure that needs it says so (Metric.needs).
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -56,7 +56,8 @@ class Frames:
     (app.metrics.window); `costs`: a row an occurrence of a stage in profiled trials. `sampled`: repeats differ, so all of them count.
     `timed_controller`: so do they, but only where nothing disturbed the times that draft lengths hang on. `load` is what the run was measured under;
     its `regime` decides which figures there are and what a pair is. `trees`: drafts branched, where no round is there to tell; `clusters` is what a
-    row stands for, which is not the prompt where somebody else counted."""
+    row stands for, which is not the prompt where somebody else counted. `counters` are a served engine's own totals of each trial of the speculative
+    headline, and `of_trial` says that these are what the one row holds (app.metrics.counters)."""
 
     requests: pd.DataFrame
     rounds: pd.DataFrame
@@ -69,6 +70,8 @@ class Frames:
     timed_controller: bool = False
     trees: bool = False
     clusters: Counted = "prompts"
+    counters: Mapping[int, Counts] = field(default_factory=dict)
+    of_trial: bool = False
     costs: pd.DataFrame = field(default_factory=_costs)
     # What app.metrics.once has selected of these frames; a copy of them begins anew.
     selected: dict[tuple[object, ...], Any] = field(default_factory=dict, init=False, repr=False, compare=False)
@@ -84,16 +87,19 @@ def from_facts(
     costs: Iterable[CostFact] = (),
 ) -> Frames:
     """Frames over everything that a run measured; figures select arm, purpose and trial themselves (app.metrics.select)."""
-    own = Requests.of(requests)
+    own, passes = Requests.of(requests), tuple(trials)
+    told = {fact.trial: fact.counted for fact in passes if (fact.arm, fact.purpose) == ("speculative", "headline") and fact.counted is not None}
     return Frames(
         requests=_requests(own),
         rounds=_rounds(own),
         deliveries=_deliveries(own),
-        trials=_frame([_trial(fact) for fact in trials], TRIAL_COLUMNS, ("forwards", *MEMORY)),
+        trials=_frame([_trial(fact) for fact in passes], TRIAL_COLUMNS, ("forwards", *MEMORY)),
         windows=windows(own, load or Load()),
         sampled=sampled,
         load=load or Load(),
         timed_controller=timed_controller,
+        trees=any(each.tree for each in told.values()),
+        counters={trial: each.counts for trial, each in told.items()},
         costs=_costs(costs),
     )
 
@@ -167,7 +173,7 @@ def _requests(own: Requests) -> pd.DataFrame:
 
 def _first_delivery(own: Requests) -> Array:
     """Tokens that were there at `first_at`: the prefill's, or those of the first round where the prefill emits none."""
-    found = np.minimum(np.maximum(own.number("prefill_tokens"), 1), own.number("emitted"))
+    found = np.minimum(np.fmax(own.number("prefill_tokens"), 1), own.number("emitted"))
     owners, at, first = _delivering(own.lists("step_tokens"))
     found[owners[first]] = own.lists("step_tokens").values[at][first]
     return found

@@ -8,7 +8,7 @@ from app.metrics.base import Metric, Part, Reading, Sums
 from app.metrics.counting import NO_DRAFT
 from app.metrics.frame import Frames
 from app.metrics.once import once
-from app.metrics.select import counted, counted_rounds
+from app.metrics.select import counted, counted_rounds, listed
 from app.metrics.sums import missing, reading, total, unavailable
 from app.metrics.trees import NODES, branched
 
@@ -25,7 +25,7 @@ def place_metric(*, id: str, order: int, formula: str, column: str, ends: tuple[
     @once
     def sums(frames: Frames) -> list[Sums]:
         rounds = counted_rounds(frames)
-        if unavailable(frames, NEEDS) or rounds.empty or rounds[column].isna().any() or branched(frames):
+        if unavailable(frames, NEEDS) or rounds.empty or not listed(frames) or rounds[column].isna().any() or branched(frames):
             return []
         emitted = total(counted(frames), "emitted")
         buckets = np.searchsorted(ends, rounds[column].to_numpy())

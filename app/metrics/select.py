@@ -43,6 +43,13 @@ def counted_rounds(frames: Frames) -> pd.DataFrame:
 
 
 @once
+def listed(frames: Frames) -> bool:
+    """Whether every round of the requests that counts come from is there by itself: a figure over some of them would look like one over all."""
+    told = counted(frames)["rounds"]
+    return not told.isna().any() and counted_rounds(frames)["rounds"].sum() == told.sum()
+
+
+@once
 def void_blocks(frames: Frames) -> set[int]:
     """Blocks in which a headline trial was contended; nothing timed in them is used."""
     trials = frames.trials

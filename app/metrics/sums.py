@@ -11,8 +11,10 @@ from app.domain.sentence import Sentence, plain
 from app.metrics.base import Part, Reading, Sums
 from app.metrics.frame import Frames
 from app.metrics.select import counted, why_untimed
+from app.metrics.terms import COUNTS
 from app.statistics import clusters
 
+OF_TRIAL = plain("No interval: the engine told these counts of a whole trial, and nothing says how much its requests differ.")
 Terms = Callable[[pd.DataFrame], Sequence[pd.Series]]
 
 
@@ -49,6 +51,8 @@ def reading(sums: Sums, scale: Literal["share", "ratio"], frames: Frames, *, not
         pooled = clusters.ratio(terms[0][0], terms[1][0], offset=offset, counted=frames.clusters, totals=totals)
     if pooled.point is None:
         pooled = pooled.model_copy(update={"reason": nothing})
+    elif frames.of_trial:
+        pooled = pooled.model_copy(update={"reason": OF_TRIAL})
     macro, left_out = (None, None) if frames.totals else _macro(terms, scale, offset, frames.clusters)
     return Reading(pooled, part=sums.part, macro=macro, left_out=left_out, rounds=sums.rounds, emitted=sums.emitted, on_prompts=sums.on_prompts)
 
@@ -83,4 +87,8 @@ def unavailable(frames: Frames, needs: Sequence[str]) -> Reading | None:
     if rows.empty:
         return missing(why_untimed(frames, "speculative"))
     absent = next((name for name in needs if rows[name].isna().any()), None)
-    return None if absent is None else missing(plain("The source did not give %(field)s, so this figure cannot be computed.", field=absent))
+    if absent is None:
+        return None
+    if absent in COUNTS:
+        return missing(plain("The engine does not tell %(count)s, so this figure cannot be computed.", count=COUNTS[absent].text))
+    return missing(plain("The source did not give %(field)s, so this figure cannot be computed.", field=absent))

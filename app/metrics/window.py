@@ -78,7 +78,8 @@ def _why_none(requests: Requests, concurrency: int) -> Sentence | None:
 def _closed(requests: Requests, concurrency: int) -> bool:
     """Whether the slots were filled before an answer of more than its prefill ended, and then nobody came before another one left."""
     sent, last = _times(requests)
-    decoded = requests.number("last_at")[requests.number("emitted") > requests.number("prefill_tokens")]
+    # Where nobody tells what the prefill emits, it is one token, as in most engines.
+    decoded = requests.number("last_at")[requests.number("emitted") > np.nan_to_num(requests.number("prefill_tokens"), nan=1.0)]
     first = decoded.min() if len(decoded) else last[-1]
     overfull = (sent[concurrency:] < last[: len(sent) - concurrency] - LEAST_SECONDS).any()
     return bool(sent[concurrency - 1] < first and not overfull)

@@ -7,6 +7,7 @@ from app.domain.estimate import Cell, Figure
 from app.domain.facts import TrialFact
 from app.domain.passport import Passport, issue
 from app.domain.sentence import Quantity, Sentence, plain
+from app.domain.spec import OWN_ENGINE
 from app.domain.status import FINAL, RunState, cut
 from app.domain.withheld import REASON
 from app.metrics.columns import Requests
@@ -15,6 +16,7 @@ from app.reports import gates, headline
 from app.reports.answers import judged, shares_by_language
 from app.reports.cells import cells, cut_off, refusing, unmeasured, without_passport
 from app.reports.economics import economics
+from app.reports.engine_gates import engine_gates, keeps_output
 from app.reports.family import family_of
 from app.reports.kept import Measured, keep
 from app.reports.latencies import ecdfs
@@ -138,10 +140,11 @@ def _plain_answers(record: RunRecord) -> Requests:
 
 
 def _losslessness(record: RunRecord) -> list[Losslessness]:
-    """The headline's own, and the float32 trial's where there is one. Greedy only."""
+    """The headline's own, and the float32 trial's where there is one, which a served engine has not. Greedy only."""
     if record.preflight is None or record.spec.sampling.temperature > 0:
         return []
-    asked: tuple[tuple[str, Purpose], ...] = ((record.preflight.dtype, "headline"), ("float32", "losslessness"))
+    asked: list[tuple[str, Purpose]] = [(record.preflight.dtype, "headline")]
+    asked += [("float32", "losslessness")] if record.spec.engine == OWN_ENGINE else []
     found = [losslessness(record.requests, dtype, purpose, record.divergences) for dtype, purpose in asked]
     return [each for each in found if each is not None]
 
@@ -154,19 +157,24 @@ def _gates(record: RunRecord, found: Sequence[Losslessness], profile: str | None
     speculative = judged(requests, "speculative", sampled=sampled or (record.preflight is not None and record.preflight.timed_controller))
     plain_answers = judged(requests, "plain", sampled=sampled)
     counts = (speculative or plain_answers).counts()
-    exact = next((each for each in found if each.dtype == "float32"), None)
     return (
         gates.identity(counts),
-        gates.closure(counts),
+        gates.closure(counts, counts_before_stop=record.spec.engine != OWN_ENGINE),
+        *(engine_gates(record.requests, record.trials) if record.spec.engine != OWN_ENGINE else ()),
         requests_failed(requests, ended=record.state in FINAL),
         gates.degenerate((plain_answers or speculative).answers()),
         gates.answer_language((speculative or plain_answers).answers(), record.spec.language),
-        gates.lossy(
-            exact,
-            declared_lossless=record.preflight is None or record.preflight.lossless,
-            labelled="lossy" in record.spec.labels,
-        ),
+        _lossy(record, found),
     )
+
+
+def _lossy(record: RunRecord, found: Sequence[Losslessness]) -> Gate:
+    """Our own loop is held to its float32 trial, where every divergence is judged by logits; a served engine, which has neither, to its headline."""
+    declared, labelled = record.preflight is None or record.preflight.lossless, "lossy" in record.spec.labels
+    if record.spec.engine != OWN_ENGINE:
+        return keeps_output(next(iter(found), None), declared_lossless=declared, labelled=labelled)
+    exact = next((each for each in found if each.dtype == "float32"), None)
+    return gates.lossy(exact, declared_lossless=declared, labelled=labelled)
 
 
 def _cut_cells(record: RunRecord, frames: Frames) -> list[Cell]:

@@ -11,6 +11,7 @@ from app.metrics.base import Metric, Reading
 from app.metrics.catalogue import METRICS
 from app.metrics.frame import Frames, from_counts, from_requests
 from app.metrics.sums import missing
+from app.metrics.terms import COUNTS
 from app.metrics.trees import NODES
 from app.statistics import clusters
 
@@ -24,12 +25,6 @@ FIGURES = tuple(id for id in METRICS if id in (*QUOTIENTS, *POSITIONS))
 # Figures whose denominator is D, where D may be assumed.
 OF_DRAFTED = frozenset({"acceptance_rate", "acceptance_rate_nodes", "verified_per_position"})
 MOST_POSITIONS = 64
-
-COUNTS = {
-    "drafted": plain("drafted tokens, D"), "verified": plain("kept tokens, V"), "rounds": plain("rounds, R"),
-    "undrafted": plain("steps without a draft, U"), "accepted": plain("delivered drafts, A"), "emitted": plain("delivered tokens, E"),
-    "prefill_tokens": plain("tokens of the prefill, P"), "kept_at": plain("rounds by position"),
-}  # fmt: skip
 
 
 def readings(imported: Imported) -> list[tuple[Metric, Reading]]:

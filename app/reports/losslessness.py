@@ -109,10 +109,15 @@ def same_output(a: Requests, b: Requests) -> NDArray[np.bool_]:
     return found
 
 
-def same_repeats(a: Requests, b: Requests) -> bool:
-    """Equal outputs and equal counts, round by round."""
-    same = same_output(a, b).all() and all((a.number(name) == b.number(name)).all() for name in COUNTS)
-    return bool(same and all(a.lists(name).same(b.lists(name)) for name in ("round_drafted", "round_verified")))
+def same_repeats(a: Requests, b: Requests) -> bool | None:
+    """Equal outputs and equal counts, round by round; None where all that both tell is equal, and one tells what the other does not."""
+    numbers = [(a.number(name), b.number(name)) for name in COUNTS]
+    known = all(((one == other) | np.isnan(one) | np.isnan(other)).all() for one, other in numbers)
+    if not (same_output(a, b).all() and known):
+        return False
+    if not all(np.array_equal(np.isnan(one), np.isnan(other)) for one, other in numbers):
+        return None
+    return all(a.lists(name).same(b.lists(name)) for name in ("round_drafted", "round_verified"))
 
 
 def first_divergence(a: RequestFact, b: RequestFact) -> int | None:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from app.domain.observations import DivergenceFact
 from app.domain.sentence import Quantity, Sentence, plain
-from app.domain.spec import Regime
+from app.domain.spec import OWN_ENGINE, Regime
 from app.metrics.columns import Requests
 from app.metrics.frame import Frames
 from app.metrics.select import paired
@@ -18,7 +18,7 @@ from app.statistics.wording import quantity
 
 
 def notes(record: RunRecord, frames: Frames, found: Sequence[Losslessness], gates: Sequence[Gate]) -> list[Sentence]:
-    return [*_bench(record, frames), *_counts(record, frames, found), *_requests(record), *_judged(gates)]
+    return [*_bench(record, frames), *_counts(record, frames, found), *_requests(record), *_judged(record, gates)]
 
 
 def _bench(record: RunRecord, frames: Frames) -> Iterator[Sentence]:
@@ -78,7 +78,8 @@ def _counts(record: RunRecord, frames: Frames, found: Sequence[Losslessness]) ->
             yield plain("Sampled with %(seeds)s seeds a prompt; %(least)s are the least for answers that differ.", seeds=seeds, least=FEWEST_SEEDS)
     elif headline is not None and headline.repeats_identical is not None:
         yield _repeats(headline.repeats_identical, timed=frames.timed_controller)
-    if headline is not None and record.preflight is not None and headline.equal < headline.n and record.preflight.lossless:
+    own = record.spec.engine == OWN_ENGINE
+    if own and headline is not None and record.preflight is not None and headline.equal < headline.n and record.preflight.lossless:
         if headline.dtype != "float32" or headline.ties == headline.n - headline.equal:
             # In float32 only a tie that was judged one is a near tie; for the rest the gate speaks.
             yield _parting(headline, regime=record.spec.load.regime)
@@ -143,15 +144,20 @@ def _requests(record: RunRecord) -> Iterator[Sentence]:
     broken = int((every.told("purpose", "headline") & ~every.told("finish", *DONE)).sum())
     if broken:
         yield plain("%(requests)s broke off by an error or were cancelled and are in no figure.", requests=broken)
-    if of_arm(every, "speculative").told("drafted_source", "nominal").any():
+    counters = [trial.counted for trial in record.trials if (trial.purpose, trial.arm) == ("headline", "speculative") and trial.counted is not None]
+    if of_arm(every, "speculative").told("drafted_source", "nominal").any() or any(each.drafted_source == "nominal" for each in counters):
         yield plain("Drafted tokens are nominal: the engine does not count them, k tokens a round are assumed.")
 
 
-def _judged(gates: Sequence[Gate]) -> Iterator[Sentence]:
+def _judged(record: RunRecord, gates: Sequence[Gate]) -> Iterator[Sentence]:
     """What was judged only of some; a gate that refuses says so itself."""
     for gate in gates:
         if gate.refused:
             continue
+        if gate.name == "lossy" and gate.failing and record.spec.engine != OWN_ENGINE:
+            yield gate.sentence
+        if gate.name == "foreign traffic" and gate.n == 0:
+            yield gate.sentence
         if gate.name == "requests failed" and gate.failing:
             yield gate.sentence
         if gate.name == "degenerate" and gate.asked is not None and gate.n < gate.asked:

@@ -23,7 +23,10 @@ class Gate(Value):
     """A check that may refuse a run's headlines: `failing` of `n` requests failed it, `limit` is the share allowed. `asked` counts those that it was
     meant for, where not all of them could be judged."""
 
-    name: Literal["degenerate", "other language", "unknown language", "closure", "lossy", "identity", "requests failed"]
+    name: Literal[
+        "degenerate", "other language", "unknown language", "closure", "lossy", "identity", "requests failed", "forced acceptance",
+        "foreign traffic", "engine totals",
+    ]  # fmt: skip
     refused: bool
     failing: int
     n: int

@@ -75,7 +75,7 @@ VOCABULARY = (
     mark("word"), mark("character"), mark("prompts"), mark("outputs"), mark("characters"), mark("words"), mark("tokens"), mark("closed"),
     mark("degenerate"), mark("other language"), mark("unknown language"), mark("closure"), mark("identity"), mark("controller"),
     mark("open"), mark("context length"), mark("shared cache"), mark("state"), mark("answer language"), mark("suite digest"), mark("lossless"),
-    mark("lossy"), mark("requests failed"),
+    mark("lossy"), mark("requests failed"), mark("forced acceptance"), mark("foreign traffic"), mark("engine totals"),
     mark("weights"), mark("KV cache"), mark("total time"), mark("tokens per delivery"),
 )  # fmt: skip
 # What other rooms say in English: titles of errors (docstrings of app.errors.AppError and its kin) and why a run waits.

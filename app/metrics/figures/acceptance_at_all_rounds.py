@@ -8,6 +8,7 @@ METRIC = position_metric(
     order=90,
     formula="rounds with ≥ i kept ÷ R",
     also_printed_as="vLLM acceptance per position",
-    rounds=lambda rows, i: (rows["verified"] >= i, rows["depth"] >= 0),
+    rounds=lambda rows, i: (rows["verified"] >= i, rows["verified"] >= 0),
+    deep=False,
     nothing=plain("No draft was made."),
 )

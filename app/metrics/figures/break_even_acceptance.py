@@ -3,7 +3,7 @@
 from app.domain.estimate import Estimate
 from app.domain.sentence import Quantity, Sentence, plain
 from app.metrics.base import Metric, Reading
-from app.metrics.costs import NO_INTERVAL, Costs, needed, usual_round, why_no_costs
+from app.metrics.costs import NO_INTERVAL, Costs, needed, usual_round, why_no_costs, why_unlisted
 from app.metrics.counting import NO_DRAFT
 from app.metrics.frame import Frames
 from app.metrics.select import counted
@@ -19,7 +19,7 @@ def _compute(frames: Frames) -> list[Reading]:
         return [absent]
     if branched(frames):
         return [missing(BAR_OF_CHAINS)]
-    if (reason := why_no_costs(frames)) is not None:
+    if (reason := why_no_costs(frames) or why_unlisted(frames)) is not None:
         return [missing(reason)]
     rows, usual = counted(frames), usual_round(frames)
     if usual is None:

@@ -5,7 +5,7 @@ import pandas as pd
 from app.domain.estimate import Estimate
 from app.domain.sentence import Quantity, plain
 from app.metrics.base import Metric, Reading
-from app.metrics.costs import NO_INTERVAL, Costs, why_no_costs
+from app.metrics.costs import NO_INTERVAL, Costs, why_no_costs, why_unlisted
 from app.metrics.counting import NO_STEP
 from app.metrics.frame import Frames
 from app.metrics.select import counted, counted_rounds
@@ -20,7 +20,7 @@ def _compute(frames: Frames) -> list[Reading]:
     absent = unavailable(frames, NEEDS)
     if absent:
         return [absent]
-    if (reason := why_no_costs(frames)) is not None:
+    if (reason := why_no_costs(frames) or why_unlisted(frames)) is not None:
         return [missing(reason)]
     rows, rounds = counted(frames), counted_rounds(frames)
     known, steps = _price(Costs.of(frames), rounds)

@@ -30,7 +30,8 @@ def _forwards(frames: Frames, rows: pd.DataFrame) -> float | None:
     trials = frames.trials
     own = trials[(trials["arm"] == "speculative") & (trials["purpose"] == "headline") & trials["trial"].isin(rows["trial"].unique())]
     # An attempt that broke off has requests whose trial was never closed.
-    return float(own["forwards"].sum()) if set(own["trial"]) == set(rows["trial"]) and not own.empty else None
+    whole = set(own["trial"]) == set(rows["trial"]) and not own.empty and not own["forwards"].isna().any()
+    return float(own["forwards"].sum()) if whole else None
 
 
 METRIC = Metric(
