@@ -45,7 +45,7 @@ def _outcome(report: Report) -> str | None:
 
 def _label(report: Report) -> str:
     known = [brief(report.passport.tokenizer)] if report.passport is not None else []
-    return " · ".join(["bezmen", report.spec.drafter.name, report.spec.language, *known])
+    return " · ".join(["bezmen", report.spec.drafter_title, report.spec.language, *known])
 
 
 def brief(tokenizer: TokenizerIdentity) -> str:

@@ -83,14 +83,14 @@ def conclude(console: Console, base: str, pairs: list[Comparison]) -> None:
     for pair in pairs:
         for report in pair.reports:
             console.print(
-                f"run {report.run}, {report.spec.drafter.name} in {language_name(report.spec.language, 'en')}: {say(report.answer)}", highlight=False
+                f"run {report.run}, {report.spec.drafter_title} in {language_name(report.spec.language, 'en')}: {say(report.answer)}", highlight=False
             )
         console.print(f"compared: {say(pair.answer)}", highlight=False)
     console.print("\nLook at it:", highlight=False)
     console.print(f"  {base}/runs", highlight=False)
     for pair in pairs:
         console.print(
-            f"  {base}/compare?runs={','.join(str(report.run) for report in pair.reports)}  {pair.reports[0].spec.drafter.name}, ru and en",
+            f"  {base}/compare?runs={','.join(str(report.run) for report in pair.reports)}  {pair.reports[0].spec.drafter_title}, ru and en",
             highlight=False,
         )
 
@@ -98,7 +98,7 @@ def conclude(console: Console, base: str, pairs: list[Comparison]) -> None:
 def _row(report: Report) -> list[str]:
     verdict = "refused" if _refused(report.find(report.acceptance)) else report.verdict.outcome
     cells = [_cell(report, report.headline), _cell(report, report.acceptance), _cell(report, "fertility", text="prompts", per="word")]
-    return [report.spec.drafter.name, report.spec.language, verdict, *cells]
+    return [report.spec.drafter_title, report.spec.language, verdict, *cells]
 
 
 def _refused(cell: Cell | None) -> bool:

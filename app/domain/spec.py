@@ -50,6 +50,11 @@ Params = Annotated[dict[str, Any], AfterValidator(_small)]
 PositiveZero = AfterValidator(_no_negative_zero)
 
 
+def on_engine(drafter: str, engine: str) -> str:
+    """A drafter as tables and sentences call it: a served engine's with its alias, since engines give one name to different things."""
+    return drafter if engine == OWN_ENGINE else f"{drafter} ({engine})"
+
+
 class Choice(Value):
     """A named part (drafter, controller, verifier) and its parameters; the runner's offer holds their schema."""
 
@@ -192,6 +197,10 @@ class RunSpec(Value):
         if self.compile and self.engine != OWN_ENGINE:
             raise ValueError(f"compile is an option of the engine {OWN_ENGINE}; leave it out for {self.engine}, which compiles what it likes")
         return self
+
+    @property
+    def drafter_title(self) -> str:
+        return on_engine(self.drafter.name, self.engine)
 
     @property
     def wanted_labels(self) -> dict[str, str]:

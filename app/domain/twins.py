@@ -20,7 +20,7 @@ class Twins:
 
     @property
     def sentence(self) -> str:
-        which = f"{self.first} and {self.second} ({self.spec.drafter.name} in {self.spec.language})"
+        which = f"{self.first} and {self.second} ({self.spec.drafter_title} in {self.spec.language})"
         if self.margins[0] == self.margins[1]:
             return f"Runs {which} ask for the same measurement, defaults filled in; the family would count it twice, so leave one out."
         one, other = self.margins

@@ -8,11 +8,11 @@ from app.languages.schemas import Measured
 
 
 def beside(measured: Iterable[Measured]) -> list[Measured]:
-    """Of each language on each device the run that has both speed-up and acceptance, else one of them; among those the one over the most prompts; of
-    equals the newest. A short or disturbed run never takes the place of a whole one."""
-    best: dict[tuple[str, str | None], Measured] = {}
+    """Of each language on each engine and device the run that has both speed-up and acceptance, else one of them; among those the one over the most
+    prompts; of equals the newest. A short or disturbed run never takes the place of a whole one."""
+    best: dict[tuple[str, str, str | None], Measured] = {}
     for one in measured:
-        kind = base_of(one.language), one.device
+        kind = base_of(one.language), one.engine, one.device
         if kind not in best or _rank(one) > _rank(best[kind]):
             best[kind] = one
     return sorted(best.values(), key=lambda one: -one.run)

@@ -2,14 +2,15 @@
 
 from app.domain.estimate import Cell
 from app.domain.sentence import Sentence
-from app.domain.spec import Choice, Load, Sampling
+from app.domain.spec import OWN_ENGINE, Choice, Load, Sampling, on_engine
 from app.domain.tokenizer import TokenizerIdentity
 from app.domain.value import Value
 
 
 class Measured(Value):
-    """One of `runs` finished runs on one kind of `device` that ask for the same: target, drafter, draft length, load, sampling, prompts, token limit
-    and language. It is the newest that has both speed-up and acceptance; where none has both, the newest that has one of them, or the newest of all.
+    """One of `runs` finished runs on one kind of `device` that ask for the same: target, engine, drafter, draft length, load, sampling, prompts,
+    token limit and language. It is the newest that has both speed-up and acceptance; where none has both, the newest that has one of them, or the
+    newest of all.
 
     `tokenizer` is as found by the run's checks; None where no figure of the run tells it. `earlier_analysis` names the analysis that the numbers
     come from, where the run's facts are gone and it is not the one in force.
@@ -23,6 +24,7 @@ class Measured(Value):
     target: str
     dtype: str
     device: str | None = None
+    engine: str = OWN_ENGINE
     drafter: Choice
     controller: Choice
     load: Load
@@ -35,6 +37,10 @@ class Measured(Value):
     acceptance: Cell | None
     chars_per_round: Cell | None = None
     tokens_per_target_forward: Cell | None = None
+
+    @property
+    def drafter_title(self) -> str:
+        return on_engine(self.drafter.name, self.engine)
 
 
 class Refused(Value):

@@ -65,7 +65,7 @@ def _measured(row: Any, cells: Sequence[Cell]) -> Measured:
     return Measured(
         run=row.run, runs=row.runs, language=spec.language, tokenizer=_tokenizer([*cells, speedup, acceptance]), tokenizer_named=spec.tokenizer,
         target=spec.model.title, dtype=spec.model.dtype, device=row.device,
-        drafter=spec.drafter, controller=spec.controller, load=spec.load, sampling=spec.sampling,
+        engine=spec.engine, drafter=spec.drafter, controller=spec.controller, load=spec.load, sampling=spec.sampling,
         suite=spec.suite.id, earlier_analysis=earlier(row.analysis), outcome=row.outcome, refused=row.refused, speedup=speedup,
         acceptance=acceptance, **beside,
     )  # fmt: skip

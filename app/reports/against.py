@@ -53,7 +53,7 @@ def names(reports: Sequence[Report], axis: Axis) -> dict[str, str]:
     """What the first two are called: by number, and by what tells them apart."""
 
     def name(report: Report) -> str:
-        told = {"language": report.spec.language, "drafter": report.spec.drafter.name}.get(axis)
+        told = {"language": report.spec.language, "drafter": report.spec.drafter_title, "engine": report.spec.engine}.get(axis)
         return f"{report.run} ({told})" if told else str(report.run)
 
     return {"first": name(reports[0]), "second": name(reports[1])}
@@ -111,7 +111,7 @@ def both(reports: Sequence[Report], axis: Axis, accepted: Contrast, speed: Contr
     }
     if speed.estimate.low is None:
         return _without_interval(speed, values)
-    if axis not in ("language", "drafter"):
+    if axis not in ("language", "engine", "drafter"):
         # That question asks how, so a yes or no would answer another one.
         return plain(
             "The speed-up of run %(first)s is %(speedup)s of that of run %(second)s; acceptance differs by %(difference)s, over %(pairs)s.", **values

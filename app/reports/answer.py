@@ -15,15 +15,24 @@ def question(reports: Sequence[Report], axis: Axis) -> Sentence:
     if axis == "language":
         return plain(
             "Does %(drafter)s pay as well in %(language)s as in %(other_language)s?",
-            drafter=first.drafter.name,
+            drafter=first.drafter_title,
             language=first.language,
             other_language=second.language,
         )
-    if axis == "drafter" and first.drafter.name != second.drafter.name:
+    if axis == "engine":
+        return plain(
+            "Does %(drafter)s on %(engine)s pay as well as %(other)s on %(other_engine)s in %(language)s?",
+            drafter=first.drafter.name,
+            engine=first.engine,
+            other=second.drafter.name,
+            other_engine=second.engine,
+            language=first.language,
+        )
+    if axis == "drafter" and first.drafter_title != second.drafter_title:
         return plain(
             "Does %(drafter)s pay as well as %(other)s in %(language)s?",
-            drafter=first.drafter.name,
-            other=second.drafter.name,
+            drafter=first.drafter_title,
+            other=second.drafter_title,
             language=first.language,
         )
     return plain("How does run %(run)s compare with run %(other)s?", run=reports[0].run, other=reports[1].run)

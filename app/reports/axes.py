@@ -1,6 +1,7 @@
 """What two or more runs differ in: what is being compared, what is named, and what forbids comparing."""
 
 import json
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -12,15 +13,19 @@ from app.domain.tokenizer import TokenizerIdentity
 from app.reports.loads import code
 from app.reports.report import Difference
 
-Axis = Literal["language", "drafter", "load", "controller", "model", "nothing"]
+Axis = Literal["language", "engine", "drafter", "load", "controller", "model", "nothing"]
 Scope = Literal["all", "tokens", "speed"]
 
 # A model that the drafter brings along; it is run in the target's dtype.
 _DRAFTER_MODEL = ("drafter_checkpoint", "drafter_revision", "drafter_weights_digest", "drafter_dtype", "drafter_quantisation")
+_OF_DRAFTER = frozenset({"drafter", *_DRAFTER_MODEL, "drafter_memory", "drafter_tokenizer", "shared_cache", "batched_verification", "controller"})
+# An engine keeps its cache as it likes, and speculates in its own ways.
+_OF_ENGINE = ("engine", "engine_version", "engine_build", "engine_arguments", "compile", "prefix_cache", "cache_dtype")
 # Fields that may differ because the axis does. The answers' language is an outcome, so it follows any axis.
 _FOLLOWS: dict[Axis, frozenset[str]] = {
     "language": frozenset({"language", "suite_digest"}),
-    "drafter": frozenset({"drafter", *_DRAFTER_MODEL, "drafter_memory", "drafter_tokenizer", "shared_cache", "batched_verification", "controller"}),
+    "engine": frozenset({*_OF_ENGINE, *_OF_DRAFTER}),
+    "drafter": _OF_DRAFTER,
     "load": frozenset({"load"}),
     "controller": frozenset({"controller"}),
     "model": frozenset(
@@ -41,6 +46,7 @@ _FOLLOWS: dict[Axis, frozenset[str]] = {
 }
 _AXES: tuple[tuple[Axis, frozenset[str]], ...] = (
     ("language", frozenset({"language"})),
+    ("engine", frozenset({"engine"})),
     ("drafter", frozenset({"drafter", *_DRAFTER_MODEL} - {"drafter_dtype"})),
     ("controller", frozenset({"controller"})),
     ("load", frozenset({"load"})),
@@ -74,11 +80,14 @@ _ALL = [
     "engine",
 ]
 _TOKENS = ("tokenizer", "drafter_tokenizer")
-_SPEED = ("hardware", "hardware_digest", "engine_version", "compile", "prefix_cache", "cache_dtype", "shared_cache", "batched_verification")
+_SPEED = (
+    "hardware", "hardware_digest", "engine_version", "engine_build", "engine_arguments", "compile", "prefix_cache", "cache_dtype", "shared_cache",
+    "batched_verification",
+)  # fmt: skip
 FORBIDS: dict[str, Scope] = {**dict.fromkeys(_ALL, "all"), **dict.fromkeys(_TOKENS, "tokens"), **dict.fromkeys(_SPEED, "speed")}
 
-# Outcomes of a run, or what pairs take care of: named beside a comparison, never against it.
-NAMED_ONLY = frozenset({"answer_language", "profiles", "context_length"})
+# Outcomes of a run, what pairs take care of, and a command whose words other fields say: named beside a comparison, never against it.
+NAMED_ONLY = frozenset({"answer_language", "profiles", "context_length", "engine_command"})
 
 
 @dataclass(frozen=True)
@@ -114,7 +123,7 @@ def differences(passports: Sequence[Passport], *, over_loads: bool = False) -> D
 
 
 def axis_of(a: Passport, b: Passport) -> Axis:
-    """What is compared: the first of language, drafter, draft length, load and model in which two passports differ."""
+    """What is compared: the first of language, engine, drafter, draft length, load and model in which two passports differ."""
     return next((axis for axis, fields in _AXES if any(canonical(a, name) != canonical(b, name) for name in fields)), "nothing")
 
 
@@ -171,6 +180,8 @@ _SHOWN: dict[str, Callable[[Any], str]] = {
     "drafter_tokenizer": lambda value: str(value.short),
     "load": code,
     "sampling": _sampling,
+    "engine_command": lambda value: shlex.join(value) or "none",
+    "engine_arguments": lambda value: shlex.join(value) or "none",
     "answer_language": lambda value: ", ".join(f"{tag} {share:.0%}" for tag, share in value.items()),
     "profiles": lambda value: ", ".join(f"{name} {n}" for name, n in value.items()),
     "stop": lambda value: ", ".join(map(repr, value)) or "none",

@@ -153,7 +153,7 @@ def _refused(report: Report, failing: int, n: int) -> Sentence:
         "Run %(run)s (%(language)s, %(drafter)s) is refused, so nothing is contrasted with it: %(failing)s of %(n)s answers repeat themselves.",
         run=report.run,
         language=report.spec.language,
-        drafter=report.spec.drafter.name,
+        drafter=report.spec.drafter_title,
         failing=failing,
         n=n,
     )
@@ -164,6 +164,6 @@ def plain_reason(report: Report, gate: str) -> Sentence:
         "Run %(run)s (%(language)s, %(drafter)s) is refused by the gate “%(gate)s”, so nothing is contrasted with it.",
         run=report.run,
         language=report.spec.language,
-        drafter=report.spec.drafter.name,
+        drafter=report.spec.drafter_title,
         gate=gate,
     )

@@ -80,7 +80,7 @@ def boards(runs: Iterable[Ended], locale: str) -> list[Board]:
 
 def newest(runs: Iterable[Ended]) -> list[Ended]:
     """The last run of each drafter, model and language, whatever else it was measured with: never the best of several."""
-    kept = {(run[1].spec.model, run[1].spec.drafter.name, run[1].spec.language): run for run in sorted(runs, key=lambda run: run[1].run)}
+    kept = {(run[1].spec.model, run[1].spec.drafter_title, run[1].spec.language): run for run in sorted(runs, key=lambda run: run[1].run)}
     return list(kept.values())
 
 
@@ -88,7 +88,7 @@ def _board(conditions: tuple[str, ...], runs: Sequence[Ended], locale: str) -> B
     days = sorted({moment(at, locale).partition(",")[0]: at for at, _ in runs}.items(), key=lambda day: day[1])
     when = " – ".join(dict.fromkeys([days[0][0], days[-1][0]]))
     notes = Notes()
-    in_order = sorted((report for _, report in runs), key=lambda r: (model_of(r), r.spec.drafter.name, _parts(r), r.spec.language, r.run))
+    in_order = sorted((report for _, report in runs), key=lambda r: (model_of(r), r.spec.drafter_title, _parts(r), r.spec.language, r.run))
     lines = tuple(_line(report, notes, locale) for report in in_order)
     return Board(" · ".join([when, *conditions]), lines, tuple(notes.said))
 
@@ -122,7 +122,7 @@ def _line(report: Report, notes: Notes, locale: str) -> Line:
     refused = judged and (isinstance(report.find(report.headline), Refusal) or any(gate.refused for gate in report.gates))
     return Line(
         run=report.run,
-        drafter=report.spec.drafter.name,
+        drafter=report.spec.drafter_title,
         parts=_parts(report),
         model=model_of(report),
         language=report.spec.language,

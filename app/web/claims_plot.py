@@ -103,7 +103,7 @@ def _ours(one: Measured, cell: Figure, y: int, locale: str) -> dict[str, Any]:
     shown, e = show(cell, None, locale), cell.pooled
     assert e.point is not None
     decided = cell.id == "acceptance_rate" or one.outcome != "cannot tell"
-    hover = safe(f"{one.language} · {one.drafter.name} · #{one.run}: {shown.value} {shown.interval}, {shown.n}")
+    hover = safe(f"{one.language} · {one.drafter_title} · #{one.run}: {shown.value} {shown.interval}, {shown.n}")
     at = y + _OFFSETS[base_of(one.language)]
     return dot(e.point, at, e.low, e.high, colour=colour(one.language), symbol=symbol(one.language, filled=decided), hover=hover)
 

@@ -102,7 +102,7 @@ def _contrast(contrasts: Sequence[Contrast], id: str, part: dict[str, str], loca
 
 def heading(report: Report) -> str:
     mark = {"ru": " ●", "en": " ■"}.get(report.spec.language.split("-")[0], "")
-    return f"{report.spec.language}{mark} · {report.spec.drafter.name} · #{report.run}"
+    return f"{report.spec.language}{mark} · {report.spec.drafter_title} · #{report.run}"
 
 
 def pairs_table(found: Comparison, locale: str) -> Table:

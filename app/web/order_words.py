@@ -23,7 +23,7 @@ MOST_LINES = 4
 
 def named(specs: Sequence[RunSpec], locale: str) -> str:
     """What a campaign is called: its drafters, languages and loads."""
-    said = [(spec.drafter.name, spec.language, brief(spec.load, locale)) for spec in specs]
+    said = [(spec.drafter_title, spec.language, brief(spec.load, locale)) for spec in specs]
     drafters, languages, loads = (", ".join(dict.fromkeys(names)) for names in zip(*said, strict=True))
     return " · ".join((drafters, languages, gettext("load", locale) + " " + loads))
 
@@ -39,7 +39,7 @@ def summary(order: Order, catalogue: Catalogue, took: Expected | None, locale: s
     if first.load.rate is not None or len(loads) > 1:
         at = gettext("under the load “%(load)s”", locale) % {"load": ", ".join(spoken(load, locale) for load in loads)}
     words = {
-        "drafter": _joined((spec.drafter.name for spec in order.specs), locale),
+        "drafter": _joined((spec.drafter_title for spec in order.specs), locale),
         "languages": _joined((spec.language for spec in order.specs), locale),
         "runs": estimate(len(order.specs), took, locale),
     }

@@ -1,11 +1,12 @@
 """The passport as it is read: a line of few terms, a full list in five groups, two lists side by side."""
 
+import shlex
 from dataclasses import dataclass
 from functools import partial
 
 from app.domain.observations import LearnedFact
 from app.domain.passport import Passport
-from app.domain.spec import Choice, Load, RunSpec, Sampling
+from app.domain.spec import OWN_ENGINE, Choice, Load, RunSpec, Sampling
 from app.reports.fields import field_name, field_value
 from app.reports.format import decimal, number, say
 from app.reports.loads import spoken
@@ -30,7 +31,7 @@ def asked(spec: RunSpec, locale: str) -> list[Term]:
     """The same five terms before anything was measured; the tokenizer is what the submitter believes."""
     return [
         (gettext("target", locale), spec.model.title),
-        (gettext("drafter", locale), part(spec.drafter)),
+        (gettext("drafter", locale), part(spec.drafter, spec.engine)),
         (gettext("language", locale), spec.language),
         (gettext("tokenizer", locale), gettext("%(name)s, to be checked", locale) % {"name": spec.tokenizer}),
         (gettext("load", locale), load(spec.load, locale)),
@@ -42,16 +43,18 @@ def _measured(found: Passport, locale: str) -> list[Term]:
     precision = found.quantisation or found.dtype
     return [
         (gettext("target", locale), f"{found.target} {precision}"),
-        (gettext("drafter", locale), part(found.drafter)),
+        (gettext("drafter", locale), part(found.drafter, found.engine)),
         (gettext("language", locale), language(found, locale)),
         (gettext("tokenizer", locale), f"{found.tokenizer.short}, {same}"),
         (gettext("load", locale), load(found.load, locale)),
     ]
 
 
-def part(choice: Choice) -> str:
+def part(choice: Choice, engine: str = OWN_ENGINE) -> str:
+    """`ngram (max_ngram 3)`, of a served engine `ngram-simple (llama; size_n 3)`"""
     params = ", ".join(f"{name} {value}" for name, value in sorted(choice.params.items()))
-    return f"{choice.name} ({params})" if params else choice.name
+    said = "; ".join(text for text in ("" if engine == OWN_ENGINE else engine, params) if text)
+    return f"{choice.name} ({said})" if said else choice.name
 
 
 def load(found: Load, locale: str) -> str:
@@ -120,7 +123,8 @@ def full(report: Report, locale: str) -> list[tuple[str, list[Row]]]:
             row("verification in one batched forward", value("batched_verification")),
         ]),
         (word("Where"), [
-            row("engine", f"{p.engine} {p.engine_version}"), row("forwards", word("compiled") if p.compile else word("eager")),
+            row("engine", f"{p.engine} {p.engine_version}"), *_served(p, locale),
+            row("forwards", word("compiled") if p.compile else word("eager") if p.engine == OWN_ENGINE else word("as the engine has them")),
             row("hardware", p.hardware), row("hardware digest", p.hardware_digest, True),
         ]),
         (word("Definition"), [row("definitions of figures", p.definition), row("interval level", number("share", 0.95, locale=locale).value)]),
@@ -151,6 +155,18 @@ def _determined(report: Report, locale: str) -> list[Row]:
     said = gettext("%(n)s of %(asked)s", locale) % {"n": decimal(known, 0, locale), "asked": decimal(asked, 0, locale)}
     row = partial(_row, locale=locale)
     return [row("answers whose language could be determined", said)]
+
+
+def _served(p: Passport, locale: str) -> list[Row]:
+    """What tells a served engine from another of its version. One that a runner only attached to was started by somebody else."""
+    if p.engine == OWN_ENGINE:
+        return []
+    row = partial(_row, locale=locale)
+    command = shlex.join(p.engine_command) if p.engine_command else gettext("not known: it ran already", locale)
+    return [
+        row("engine's build", p.engine_build), row("command of the speculative arm", command, bool(p.engine_command)),
+        row("arguments of the runner's own", shlex.join(p.engine_arguments) if p.engine_arguments else gettext("none", locale)),
+    ]  # fmt: skip
 
 
 def _drafter_model(p: Passport, locale: str) -> list[Row]:

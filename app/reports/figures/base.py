@@ -66,14 +66,14 @@ def symbol(language: str, *, filled: bool = True) -> str:
 def series_name(report: Report, among: Sequence[Report], locale: str) -> str:
     """The shortest name that tells the reports of a page apart; language first, since it has the colour."""
     parts = [report.spec.language]
-    if len({other.spec.drafter.name for other in among}) > 1 or len(among) == 1:
-        parts.append(report.spec.drafter.name)
+    if len({other.spec.drafter_title for other in among}) > 1 or len(among) == 1:
+        parts.append(report.spec.drafter_title)
     loads = {other.spec.load for other in among}
     if len(loads) > 1:
         short = {brief(load, locale) for load in loads}
         parts.append(brief(report.spec.load, locale) if len(short) == len(loads) else spoken(report.spec.load, locale))
-    names = [(other.spec.language, other.spec.drafter.name, other.spec.load) for other in among]
-    if names.count((report.spec.language, report.spec.drafter.name, report.spec.load)) > 1:
+    names = [(other.spec.language, other.spec.drafter_title, other.spec.load) for other in among]
+    if names.count((report.spec.language, report.spec.drafter_title, report.spec.load)) > 1:
         parts.append(f"#{report.run}")
     return " · ".join(parts)
 

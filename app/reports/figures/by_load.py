@@ -73,9 +73,9 @@ def _name(report: Report, found: Comparison, by_run: dict[int, Report]) -> str:
     """What tells a series from the others; the language first, since it has the colour."""
     heads = [by_run[series.runs[0]] for series in found.series]
     parts = [report.spec.language]
-    if len({head.spec.drafter.name for head in heads}) > 1 or len(heads) == 1:
-        parts.append(report.spec.drafter.name)
-    if [(head.spec.language, head.spec.drafter.name) for head in heads].count((report.spec.language, report.spec.drafter.name)) > 1:
+    if len({head.spec.drafter_title for head in heads}) > 1 or len(heads) == 1:
+        parts.append(report.spec.drafter_title)
+    if [(head.spec.language, head.spec.drafter_title) for head in heads].count((report.spec.language, report.spec.drafter_title)) > 1:
         parts.append(f"#{report.run}")
     return " · ".join(parts)
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from app.domain.estimate import Figure
+from app.reports.figures._engines import apart
 from app.reports.figures._times import time_axis
 from app.reports.figures.base import MARKS, Plot, Table, Trace, colour, draw, safe, scatter, series_name
 from app.reports.figures.base import mark as shape
@@ -44,6 +45,7 @@ def build(reports: Sequence[Report], locale: str) -> Plot:
         locale,
     )
     if len(reports) > 1:
+        caption += apart(reports, locale)
         caption += missing_series((series_name(r, reports, locale), find(r, r.headline, locale)) for r in reports)
     finding = "; ".join(f"{row[0]}: " + ", ".join(c.value or c.why for c in row[1:] if isinstance(c, Shown)) for row in table.rows)
     if not panels:

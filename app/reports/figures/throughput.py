@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from app.domain.estimate import Figure
+from app.reports.figures._engines import apart
 from app.reports.figures._panels import Panel, Row, figure, height
 from app.reports.figures.base import GREY, PLAIN, Plot, Table, colour, series_name, symbol
 from app.reports.report import Report
@@ -28,6 +29,7 @@ def build(reports: Sequence[Report], locale: str) -> Plot:
         "— plain, ○ or □ speculative. No mark is filled: an absolute speed has no interval; the speed-up is measured in pairs and has one.", locale
     )
     if len(reports) > 1:
+        caption += apart(reports, locale)
         caption += missing_series((series_name(r, reports, locale), find(r, r.headline, locale)) for r in reports)
     finding = "; ".join(f"{row[0]}: " + ", ".join(c.value or c.why for c in row[1:] if isinstance(c, Shown)) for row in table.rows)
     if not panels:

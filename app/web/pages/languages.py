@@ -119,7 +119,7 @@ def run_of(one: Measured, tokenizer: str, locale: str) -> Run:
         undecided = one.outcome == "cannot tell"
         speedup = replace(speedup, n=f"{speedup.n} · {speedup_of(one.speedup.id, locale)}", state="cannot tell" if undecided else speedup.state)
     rest = (accepted, _shown(one.chars_per_round, one, "chars_per_round", locale))
-    return Run(one, tokenizer, part(one.drafter), spoken(one.load, locale), speedup, *(_once(cell, speedup, locale) for cell in rest))
+    return Run(one, tokenizer, part(one.drafter, one.engine), spoken(one.load, locale), speedup, *(_once(cell, speedup, locale) for cell in rest))
 
 
 def _once(cell: Shown, first: Shown, locale: str) -> Shown:
@@ -142,7 +142,7 @@ def _shown(cell: Cell | None, one: Measured, id: str, locale: str) -> Shown:
 
 def _pair(run: Run) -> Pair:
     one = run.found
-    name = f"{one.language} · {one.drafter.name} · #{one.run}"
+    name = f"{one.language} · {one.drafter_title} · #{one.run}"
     # That of trees is another figure and has no place on the axis of chains'.
     accepted = None if one.acceptance is not None and one.acceptance.id == NODES else one.acceptance
     return Pair(Line(name, one.language, accepted, run.acceptance), Line(name, one.language, one.speedup, run.speedup))

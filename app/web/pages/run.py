@@ -160,7 +160,7 @@ def title(summary: RunSummary, report: Report, locale: str) -> str:
     spec = summary.spec
     answer = gettext(report.verdict.outcome if summary.state == RunState.SUCCEEDED else progress.state_word(summary), locale)
     load = gettext("load", locale)
-    return f"{answer} · {spec.drafter.name} · {spec.language} · {load} {brief(spec.load, locale)} · #{summary.id}"
+    return f"{answer} · {spec.drafter_title} · {spec.language} · {load} {brief(spec.load, locale)} · #{summary.id}"
 
 
 @dataclass(frozen=True)
@@ -219,7 +219,7 @@ def all_figures(reports: Sequence[Report], locale: str) -> Table:
         narrowed = next((part_of(c, locale) for c in cells if c is not None), "")
         name = name_of(id, locale) + (f", {narrowed}" if narrowed else "")
         rows.append((name, *[missing(id, locale) if c is None else show(c, r, locale) for c, r in zip(cells, reports, strict=True)]))
-    names = [f"{r.spec.language} · {r.spec.drafter.name} · #{r.run}" for r in reports]
+    names = [f"{r.spec.language} · {r.spec.drafter_title} · #{r.run}" for r in reports]
     return Table((gettext("Figure", locale), *names), tuple(rows))
 
 

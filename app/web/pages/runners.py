@@ -162,7 +162,7 @@ def why(one: Waiting | WaitingProbe) -> str:
 
 def place(one: Waiting, locale: str) -> Place:
     reasons = tuple((reason.runner, say(reason.sentence, locale)) for reason in one.reasons)
-    return Place(one, spoken(one.spec.load, locale), part(one.spec.drafter), gettext(why(one), locale), reasons)
+    return Place(one, spoken(one.spec.load, locale), part(one.spec.drafter, one.spec.engine), gettext(why(one), locale), reasons)
 
 
 def place_of_probe(one: WaitingProbe, locale: str) -> PlaceOfProbe:
