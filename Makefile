@@ -4,9 +4,9 @@ BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 STAMP := $(VENV)/.installed-for-bezmen
 
-.PHONY: help demo test check engines bench campaigns table coverage reference browser clean
+.PHONY: help demo test check engines test-engines bench campaigns table coverage reference browser clean
 help: ## what can be made
-	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Bezmen needs Python 3.11 or newer; make PYTHON=python3.12 names another one")'
@@ -43,6 +43,9 @@ check: $(STAMP) ## ruff, mypy, import arrows, schema against migrations
 
 engines: $(STAMP) ## builds llama-server, for the tests that run it (minutes; once, into the user's cache or BEZMEN_CACHE)
 	$(BIN)/python -m runners.engine.external.build
+
+test-engines: $(STAMP) ## the tests on real engines, after `make engines`; says which ones did not run, and why
+	$(BIN)/pytest -rs tests/runners/engine/external/test_llama_server.py tests/end_to_end/test_engines.py $(ARGS)
 
 bench: $(STAMP) ## speed against the library's own decoding, on a quiet machine (minutes); writes build/bench.json (ARGS=NAME runs one and writes nothing)
 	$(BIN)/python -m benchmarks $(ARGS)

@@ -20,6 +20,7 @@ from app.domain.lease import Lease
 from runners.child import Child, environment
 from runners.cores import measuring_cores
 from runners.device_lock import DeviceBusy, claim, hold, lock_folder
+from runners.engine.external.aliases import BadEngines, Engines, read_engines
 from runners.group import Group
 from runners.job import Job
 from runners.keeper import Keeper
@@ -73,15 +74,17 @@ class Agent:
             specs=tuple(lease.spec for lease in leases),
             suite=leases[0].suite,
             cache=self.data / "models",
-            roots=self.site.roots,
+            roots=self.site.readable,
             hub=self.site.hub,
             cores=tuple(measuring_cores()),
+            engines=self.site.engines,
             warmup_seconds=self.warmup_seconds,
         )
         folder = self.spool / f"{leases[0].run}-{leases[0].attempt}-{time.time_ns()}"
         free = False
         try:
-            free = Group(self.link, leases, job, folder, lambda: self.signals > 1).run(self.keeper.child(leases[0], online=bool(job.hub)))
+            child = self.keeper.child(leases[0], online=bool(job.hub), keys=self.site.keys if job.served else ())
+            free = Group(self.link, leases, job, folder, lambda: self.signals > 1).run(child)
         finally:
             if not free:
                 self.keeper.dismiss()
@@ -93,7 +96,7 @@ class Agent:
             return
         log.info("probe %s attempt %s: %s of %s", lease.probe, lease.attempt, lease.spec.ablation.kind, lease.spec.model.title)
         cores = tuple(measuring_cores())
-        job = ProbeJob(spec=lease.spec, cache=self.data / "models", roots=self.site.roots, hub=self.site.hub, cores=cores)
+        job = ProbeJob(spec=lease.spec, cache=self.data / "models", roots=self.site.readable, hub=self.site.hub, cores=cores)
         child = Child(self.spool / f"child-{time.time_ns()}", online=bool(job.hub))
         try:
             Prober(self.link, lease, job, self.spool, lambda: self.signals > 1).run(child)
@@ -118,6 +121,13 @@ def read_machine(site: Site) -> Machine:
     return Machine.model_validate_json(found.stdout.splitlines()[-1])
 
 
+def engines_of(file: Path | None) -> Engines:
+    try:
+        return Engines() if file is None else read_engines(file)
+    except BadEngines as error:
+        raise SystemExit(str(error)) from error
+
+
 def hide_memory() -> None:
     """Keeps other processes of the same user from reading the token out of this one (Linux)."""
     if sys.platform == "linux":
@@ -132,13 +142,15 @@ def main() -> None:
     parser.add_argument("--model-root", action="append", default=[], type=Path, help="folder under which models may be loaded by path")
     parser.add_argument("--hub", action="append", default=[], help="REPOSITORY@REVISION that may be downloaded (40-hex revision)")
     parser.add_argument("--label", action="append", default=[], help="NAME=VALUE that runs may ask for")
+    parser.add_argument("--engines", type=Path, default=None, help="TOML file that names engines to be measured beside our own loop")
     parser.add_argument("--warmup-seconds", type=float, default=60.0)
     parser.add_argument("--lock-folder", type=Path, default=None)
     args = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", datefmt="%H:%M:%S")
     logging.getLogger("httpx").setLevel(logging.WARNING)
     hide_memory()
-    site = Site(roots=tuple(args.model_root), hub=tuple(args.hub), labels=dict(label.split("=", 1) for label in args.label))
+    labels = dict(label.split("=", 1) for label in args.label)
+    site = Site(roots=tuple(args.model_root), hub=tuple(args.hub), labels=labels, engines=engines_of(args.engines))
     machine = read_machine(site)
     try:
         lock = hold(machine.identity, args.lock_folder or lock_folder(), machine.offer.device)

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 # What a measurement may see of its parent's environment: no token, no database, no proxy.
@@ -14,9 +15,9 @@ KEPT = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "LD_LIBRARY_PATH", "CX
 GRACE_SECONDS = 10.0
 
 
-def environment(online: bool) -> dict[str, str]:
-    """Threads wait passively, so that an idle one does not burn the core that the next step needs."""
-    kept = {name: os.environ[name] for name in KEPT if name in os.environ}
+def environment(online: bool, keys: Sequence[str] = ()) -> dict[str, str]:
+    """Threads wait passively, so that an idle one does not burn the core that the next step needs. `keys` name what holds keys of engines."""
+    kept = {name: os.environ[name] for name in (*KEPT, *keys) if name in os.environ}
     fixed = {
         "HF_HUB_DISABLE_PROGRESS_BARS": "1",
         "TQDM_DISABLE": "1",
@@ -33,7 +34,7 @@ class Child:
     """`python -m runners.measure --attached` in a session of its own, with its log in `folder`. It holds one end of a pipe and ends when the other
     end, this process, is gone."""
 
-    def __init__(self, folder: Path, *, online: bool = False) -> None:
+    def __init__(self, folder: Path, *, online: bool = False, keys: Sequence[str] = ()) -> None:
         folder.mkdir(parents=True, mode=0o700)
         self.folder = folder
         self._log = folder / "log"
@@ -44,7 +45,7 @@ class Child:
                 stdin=subprocess.PIPE,
                 stdout=log,
                 stderr=log,
-                env=environment(online),
+                env=environment(online, keys),
                 start_new_session=True,
                 close_fds=True,
             )

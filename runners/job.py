@@ -5,15 +5,16 @@ from typing import Annotated
 
 from pydantic import Field
 
-from app.domain.spec import RunSpec
+from app.domain.spec import OWN_ENGINE, RunSpec
 from app.domain.suite import Selection
 from app.domain.value import Value
+from runners.engine.external.aliases import Engines
 from runners.models.allowlist import Allowlist
 
 
 class Job(Value):
     """Runs that differ in drafter and controller alone, measured side by side against one plain arm. `warmup_seconds` is the longest warm-up;
-    `cores` are those to measure on; `suite` are the prompts where they are not the runner's own."""
+    `cores` are those to measure on; `engines` are those beside our own loop; `suite` are the prompts where they are not the runner's own."""
 
     specs: Annotated[tuple[RunSpec, ...], Field(min_length=1)]
     suite: Selection | None = None
@@ -21,12 +22,18 @@ class Job(Value):
     roots: tuple[Path, ...] = ()
     hub: tuple[str, ...] = ()
     cores: tuple[int, ...]
+    engines: Engines = Engines()
     warmup_seconds: float = 60.0
 
     @property
     def shared(self) -> RunSpec:
         """A spec to read what all runs have in common from."""
         return self.specs[0]
+
+    @property
+    def served(self) -> bool:
+        """Whether an engine beside our own loop is measured."""
+        return self.shared.engine != OWN_ENGINE
 
     @property
     def private(self) -> bool:

@@ -1,6 +1,7 @@
 """Keeps the measuring process of one target, so that the next job of the same campaign finds its weights loaded."""
 
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from app.domain.lease import Lease
@@ -16,12 +17,12 @@ class Keeper:
         self._child: Child | None = None
         self._target: tuple[int, tuple[str, ModelSource, bool]] | None = None
 
-    def child(self, lease: Lease, *, online: bool) -> Child:
-        """The child that holds this lease's target, else a new one."""
+    def child(self, lease: Lease, *, online: bool, keys: Sequence[str] = ()) -> Child:
+        """The child that holds this lease's target, else a new one, which sees the environment variables `keys`."""
         target = None if lease.campaign is None else (lease.campaign, lease.spec.target)
         if self._child is None or self._child.exit is not None or target is None or target != self._target:
             self.dismiss()
-            self._child = Child(self._spool / f"child-{time.time_ns()}", online=online)
+            self._child = Child(self._spool / f"child-{time.time_ns()}", online=online, keys=keys)
         self._target = target
         return self._child
 

@@ -18,8 +18,8 @@ import torch
 import transformers
 
 from app.domain.facts import ProgressFact
-from app.domain.spec import Regime
 from runners import probe
+from runners.cores import beside
 from runners.desk import Desk
 from runners.endings import EXPECTED, MEASURED, ending_of
 from runners.environment import describe, pick_device, pin
@@ -28,19 +28,16 @@ from runners.models.shelf import Shelf
 from runners.prepare import each, open_bench, prepare
 from runners.probe_job import JOB
 from runners.protocol.bench import Bench
-from runners.protocol.closed import ClosedTrials
-from runners.protocol.open import OpenTrials
+from runners.protocol.kinds import KINDS
 from runners.protocol.oracle import judged
-from runners.protocol.paired import PairedTrials
 from runners.protocol.preflight import Ready
 from runners.protocol.profile import Profile
 from runners.protocol.trials import Told, Trials
 from runners.protocol.unmeasurable import Unmeasurable
 from runners.protocol.warmup import Warmth, warm_up
+from runners.served import measure as served
 
 INACTIVE = "Speculation was not active: the warm-up drafted nothing, although this drafter always drafts."
-
-KINDS: dict[Regime, type[Trials]] = {"single": PairedTrials, "closed": ClosedTrials, "open": OpenTrials}
 
 
 def trials_of(readies: dict[int, Ready], bench: Bench, cores: list[int], desk: Desk) -> Trials:
@@ -125,11 +122,14 @@ def work(folder: Path, stopped: threading.Event, shelf: Shelf) -> None:
         probe.work(folder, shelf)
         return
     job = Job.read(folder)
-    pin(list(job.cores))
+    pin(beside(list(job.cores)) if job.served else list(job.cores))
     torch.manual_seed(job.shared.sampling.seed)
     desk = Desk(folder, len(job.specs), stopped.is_set, private=job.private)
     try:
-        measure(job, desk, shelf)
+        if job.served:
+            served.measure(job, desk, folder / "engines")
+        else:
+            measure(job, desk, shelf)
     except EXPECTED as error:
         desk.end_all(ending_of(error))
     else:

@@ -5,12 +5,14 @@ from pathlib import Path
 
 from app.domain.catalogue import Offer
 from app.domain.protocol import PROTOCOL
+from app.domain.spec import OWN_ENGINE
 from runners.cores import measuring_cores
 from runners.engine.compiler import missing
 from runners.environment import auto_dtype, describe, identity, pick_device
 from runners.machine import Machine
 from runners.models.allowlist import Allowlist
 from runners.parts import offered
+from runners.served.offer import served
 from runners.site import Site
 from runners.workloads import suite as suites
 
@@ -21,9 +23,11 @@ MAX_CONCURRENCY = 32
 def machine(site_file: Path) -> Machine:
     site = Site.model_validate_json(site_file.read_text())
     device = pick_device()
+    models = Allowlist.installed(site.readable, site.hub).offers()
     found = Offer(
-        engines=("transformers",),
-        models=Allowlist.installed(site.roots, site.hub).offers(),
+        engines=(OWN_ENGINE, *(engine.name for engine in served(site.engines, models))),
+        models=models,
+        served=served(site.engines, models),
         suites=tuple(suites.load(name).offered() for name in suites.available()),
         auto_dtype=auto_dtype(device),
         compiles=missing(device) is None,

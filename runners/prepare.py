@@ -34,7 +34,6 @@ from runners.protocol.preflight import (
     check_load,
     check_memory,
     check_recurrence,
-    check_scope,
     check_tokenizer,
     context_needed,
     encode,
@@ -64,7 +63,6 @@ def prepare(job: Job, device: torch.device, desk: Desk, shelf: Shelf) -> dict[in
     """Everything that can be refused before weights are loaded. Empty when every run has ended."""
     spec = job.shared
     chosen = each(desk, lambda run: choose(job.specs[run]))
-    each(desk, lambda run: check_scope(job.specs[run]))
     each(desk, lambda run: check_compiler(job.specs[run], device))
     if not desk.open:
         return {}

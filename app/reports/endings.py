@@ -8,7 +8,6 @@ ENDINGS: tuple[str, ...] = (
     mark("The prompts are said to be in %(tag)s, but %(wrong)s of %(all)s are not: %(names)s."),
     mark("The run needs about %(needed)s GiB of memory; %(free)s GiB are free."),
     mark("The device ran out of memory: %(words)s"),
-    mark('There is no engine "%(name)s" on this runner; it has transformers.'),
     mark("The run asks for compiled forwards, and this machine lacks %(what)s. Install it, or leave compile out."),
     mark('This model has no chat template; set chat_template to "none".'),
     mark("%(concurrency)s requests at a time need at least %(least)s prompts; these are %(all)s."),

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from functools import lru_cache
 
 from app.reports.endings import ENDINGS
+from app.reports.engine_endings import ENGINE_ENDINGS
 from app.reports.problems import PROBLEMS
 from app.reports.translate import gettext
 from app.reports.words import STATES
@@ -88,7 +89,7 @@ _VALUES: dict[str, Callable[[str, str], str]] = {
 @lru_cache(maxsize=1)
 def _shapes() -> list[tuple[re.Pattern[str], str]]:
     """Those that say most of their own come first: `must be %(kind)s` also fits `must be at least 2`."""
-    msgids = sorted({*ENDINGS, *PROBLEMS}, key=lambda msgid: -len(_PLACE.sub("", msgid)))
+    msgids = sorted({*ENDINGS, *ENGINE_ENDINGS, *PROBLEMS}, key=lambda msgid: -len(_PLACE.sub("", msgid)))
     return [(_shape(msgid), msgid) for msgid in msgids if _PLACE.search(msgid)]
 
 

@@ -31,12 +31,6 @@ from runners.workloads.tokenizers import matches
 LONGEST_ARRIVALS = 1800
 
 
-def check_scope(spec: RunSpec) -> None:
-    """Refuses what this runner cannot measure honestly."""
-    if spec.engine != "transformers":
-        raise Unmeasurable("unknown_engine", f'There is no engine "{spec.engine}" on this runner; it has transformers.')
-
-
 def check_compiler(spec: RunSpec, device: torch.device) -> None:
     lacking = missing(device) if spec.compile else None
     if lacking is not None:

@@ -62,14 +62,14 @@ class Site:
         self.service = self._start("serve")
         assert self._ready(name) == self.url
 
-    def runner(self) -> subprocess.Popen[str]:
+    def runner(self, *arguments: str) -> subprocess.Popen[str]:
         """A runner that shares the models converted once for this test session."""
         models = self.data / "runner" / "models"
         if not models.exists():
             models.parent.mkdir(parents=True, exist_ok=True)
             models.symlink_to(self.cache)
         locks = str(self.data / "locks")
-        process = self._start("runner", "--url", self.url, "--warmup-seconds", "2", "--lock-folder", locks)
+        process = self._start("runner", "--url", self.url, "--warmup-seconds", "2", "--lock-folder", locks, *arguments)
         self.wait(lambda: self.http.get("/api/v1/catalogue").json()["models"], "an offer")
         return process
 

@@ -81,7 +81,7 @@ def _reaching(lengths: tuple[int, ...] | None) -> tuple[int, ...] | None:
     return tuple(reversed(tuple(from_the_end)))
 
 
-def counters(moved: Moved, *, prompt_steps: int | None = None, forced: str | None = None) -> Reading:
+def counters(moved: Moved, *, prompt_steps: int | None = None, forced: str | None = None, plain_arm: bool = False) -> Reading:
     """Totals of the requests that ended between the two scrapes. `prompt_steps`: engine steps that their prompts took, one each where every prompt
     fits a step; leave it out where requests ran at the same time, since they share steps: then the steps without a draft cannot be told. Counters of
     all ranks are added up. Raises NotUnderstood."""
@@ -91,7 +91,8 @@ def counters(moved: Moved, *, prompt_steps: int | None = None, forced: str | Non
         "drafted": moved.total(_PROPOSED),
         "verified": moved.total(_ACCEPTED),
     }
-    undrafted = _undrafted(moved.total(_STEPS), told["rounds"], prompt_steps)
+    # A server that does not speculate has no counter of rounds, and none of its steps is one.
+    undrafted = _undrafted(moved.total(_STEPS), 0 if plain_arm else told["rounds"], prompt_steps)
     names = {"emitted": _TOKENS, "rounds": _ROUNDS, "drafted": _PROPOSED, "verified": _ACCEPTED, "undrafted": _STEPS}
     requests = moved.total(_FINISHED)
     if requests is None:

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from pydantic import Field, ValidationError, field_validator, model_validator
 
-from app.domain.spec import Name
+from app.domain.spec import OWN_ENGINE, Name
 from app.domain.value import Value
 
 # What a spec or the runner decides: the same words in a file would change both arms, or one of them, behind the passport's back.
@@ -102,8 +102,15 @@ class Engines(Value):
     engines: Annotated[dict[Name, Alias], Field(max_length=64)] = {}
     hosts: tuple[str, ...] = ()
 
+    @property
+    def roots(self) -> tuple[Path, ...]:
+        """The folders of all engines that are started here."""
+        return tuple(dict.fromkeys(root for alias in self.engines.values() if isinstance(alias, _Launched) for root in alias.roots))
+
     @model_validator(mode="after")
     def _may_be_reached(self) -> Self:
+        if OWN_ENGINE in self.engines:
+            raise ValueError(f"engines.{OWN_ENGINE}: this is what our own loop is called; choose another name")
         for name, alias in self.engines.items():
             if not isinstance(alias, Attached):
                 continue

@@ -71,7 +71,7 @@ class Client:
 
     async def hear(self, posted: Posted, planned_at: float | None = None) -> Heard:
         """The answer, event by event. Raises EngineFault when the server refuses, breaks off, or is silent for longer than its limits."""
-        if planned_at is not None and (left := planned_at - self.clock.now()) > 0:
+        while planned_at is not None and (left := planned_at - self.clock.now()) > 0:
             await asyncio.sleep(left)
         sent_at = self.clock.now()
         events: list[tuple[float, bytes]] = []

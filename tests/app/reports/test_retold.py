@@ -1,6 +1,7 @@
 """Sentences that reach a page finished: everything that the service or a runner raises is known again in Russian."""
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -12,7 +13,9 @@ from app.reports.retold import known, retell
 from app.reports.translate import gettext
 from app.web.schema_form import fields
 from runners.endings import CODES
+from runners.engine.external.aliases import Attached, Engines, LlamaServer, VllmEnvironment
 from runners.parts import offered
+from runners.served.offer import served
 from tests.factories import run_spec
 from tests.raised import ROOT, VALUE, sentences
 
@@ -33,6 +36,12 @@ COMPOSED = {
     "7 To enter a new one, say its kind too.": 'There is no system "x". Did you mean y? To enter a new one, say its kind too.',
     "7; 7 takes a token with the scope 7.": "This token is for reading runs; submitting runs takes a token with the scope submit.",
     "Suite 7 is here already and 7; it cannot become 7.": "Suite mine-v1 is here already and private; it cannot become public.",
+    'Engine 7 has no way to speculate called "7".7': 'Engine llama has no way to speculate called "ngram". Did you mean ngram-simple?',
+    "7 7": "llama.cpp does not speculate; does its draft model fit the target?",
+    "7 and said nothing": "llama.cpp answered 500 to /completion and said nothing",
+    "engine_exited": "llama.cpp was ended by SIGKILL; its last words:\nout of memory",
+    "engine_not_ready": "llama.cpp was not ready within 120 seconds; its last answer was 503; its last words:\nloading model",
+    "drafter 7: 7": "drafter ngram-simple: size_n: Input should be greater than or equal to 1",
     'There is no 7 "7".7': 'There is no verifier "x". Did you mean exact?',
     "compiled_drafter": compiled_alone("draft-model"),
     "speculation_not_active": "Speculation was not active: the warm-up drafted nothing, although this drafter always drafts.",
@@ -53,7 +62,7 @@ def raised(folder: str, names: frozenset[str]) -> list[str]:
 create_app()
 ERRORS = [one for one in kinds(AppError) if one.__module__.split(".")[1] not in UNSEEN]
 OF_SERVICE = raised("app", frozenset(one.__name__ for one in ERRORS) | {"SuiteError"})
-OF_RUNNERS = raised("runners", frozenset({"Unmeasurable", *(kind.__name__ for kind in CODES)}))
+OF_RUNNERS = raised("runners", frozenset({"Unmeasurable", "EngineFault", *(kind.__name__ for kind in CODES)}))
 
 
 def test_the_walk_finds_sentences() -> None:
@@ -78,7 +87,17 @@ def test_titles_of_errors_are_known_in_russian(kind: type[AppError]) -> None:
     assert gettext(title, "ru") != title
 
 
-@pytest.mark.parametrize("part", [part for parts in offered().values() for part in parts], ids=lambda part: part.name)
+ENGINES = Engines(
+    engines={
+        "a": LlamaServer(kind="llama.cpp", server=Path("/a"), roots=(Path("/a"),)),
+        "b": VllmEnvironment(kind="vllm", python=Path("/b"), roots=(Path("/b"),)),
+    }
+    | {kind: Attached.model_validate({"kind": kind, "url": "http://127.0.0.1:1", "model": "m"}) for kind in ("sglang", "lmstudio")}
+)
+PARTS = [part for parts in offered().values() for part in parts] + [part for engine in served(ENGINES, ()) for part in engine.drafters]
+
+
+@pytest.mark.parametrize("part", PARTS, ids=lambda part: part.name)
 def test_parts_are_known_in_russian(part: Part) -> None:
     """Catches a drafter whose fields, on the form of a Russian page, are labelled in English."""
     titles = [node.get(name) for node in part.schema_.get("properties", {}).values() for name in ("title", "description")]

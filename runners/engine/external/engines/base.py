@@ -68,7 +68,7 @@ class AsServed(Mode):
 
     summary: ClassVar[str] = "speculates as the server was set up"
     mode: Literal["as-served"]
-    longest_draft: Longest | None = None
+    longest_draft: Annotated[Few | None, Field(title="Longest draft", description="tokens drafted in a round at most")] = None
 
 
 @dataclass(frozen=True)
@@ -105,6 +105,8 @@ class Engine(ABC):
     metrics: ClassVar[str | None] = None
     prefix: ClassVar[str] = ""
     ends_with_done: ClassVar[bool] = True
+    # Whether it drafts past the token limit of an answer.
+    past_limit: ClassVar[bool] = True
     # What takes from the model's own distribution besides the temperature; a server's or a model's defaults would differ from engine to engine.
     unaltered: ClassVar[Mapping[str, Any]] = {"top_p": 1.0}
 
@@ -162,6 +164,10 @@ class Engine(ABC):
     @abstractmethod
     def reading(self, answer: Answer) -> Reading:
         """What the engine counted of one answer. Raises NotUnderstood."""
+
+    def readings(self, answers: Sequence[Answer]) -> list[Reading]:
+        """The same of several answers, of which one may prove what another one does not say."""
+        return [self.reading(answer) for answer in answers]
 
     def rounds(self, answer: Answer) -> Rounds | None:
         """The rounds of an answer one by one, where the engine tells them. Raises NotUnderstood."""

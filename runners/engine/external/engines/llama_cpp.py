@@ -1,7 +1,7 @@
 """llama.cpp's llama-server, started by the runner; flags of b11434."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, TypeAdapter, model_validator
@@ -95,6 +95,7 @@ class LlamaCpp(Engine):
     metrics = "/metrics"
     prefix = told.PREFIX
     ends_with_done = False
+    past_limit = False
     unaltered = {"top_k": 0, "top_p": 1.0, "min_p": 0.0, "repeat_penalty": 1.0}
 
     def command(self, alias: Alias, setup: Setup) -> Command:
@@ -134,6 +135,9 @@ class LlamaCpp(Engine):
 
     def reading(self, answer: Answer) -> Reading:
         return told.timings(answer.body, longest_draft=self.longest_draft, forced=self.forced)
+
+    def readings(self, answers: Sequence[Answer]) -> list[Reading]:
+        return told.nothing_drafted(super().readings(answers))
 
     def total(self, before: str, after: str, *, requests: int, prompt_steps: int | None = None) -> Reading:
         return told.counters(

@@ -92,7 +92,7 @@ class Vllm(Engine):
 
     def total(self, before: str, after: str, *, requests: int, prompt_steps: int | None = None) -> Reading:
         moved = self.moved(before, after, self.served_as)
-        return told.counters(moved, prompt_steps=prompt_steps, forced=self.forced)
+        return told.counters(moved, prompt_steps=prompt_steps, forced=self.forced, plain_arm=isinstance(self.mode, Plain))
 
     async def version(self, client: Client) -> str | None:
         version = (await client.told("/version")).get("version")

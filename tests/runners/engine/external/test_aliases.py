@@ -61,6 +61,7 @@ def test_both_sorts_of_engines_are_read(file: Path, monkeypatch: pytest.MonkeyPa
         ("gpu1.example:8000/", "me:secret@gpu1.example/", "line 11: engines.far.url: an address holds no name, key, query or fragment"),
         ("http://127.0.0.1:8001", "http://10.0.0.1", "line 18: engines.far-plain.url: 10.0.0.1 is not this machine; add it to hosts if it is meant"),
         ('plain = "far-plain"', 'plain = "llama"', "line 13: engines.far.plain: llama is to be another engine of kind openai in this file"),
+        ("[engines.llama]", "[engines.transformers]", r"line \d+: engines.transformers: this is what our own loop is called; choose another name"),
         ("[engines.far]", "[engines.far", r"is not TOML: .*at line 9"),
     ],
 )

@@ -1,0 +1,92 @@
+"""The server of one arm, through its restarts."""
+
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import psutil
+
+from runners.engine.external.aliases import Alias, Attached
+from runners.engine.external.answer import Ask
+from runners.engine.external.client import Client, Now
+from runners.engine.external.engines.base import Engine, Setup
+from runners.engine.external.faults import EngineFault
+from runners.engine.external.ports import free_port
+from runners.engine.external.serving import Build, Serving
+
+# What a server that has just started answers first, outside of any time: its first forward allocates.
+FEW_IDS, FEW_TOKENS = 8, 2
+
+
+class Server:
+    """Started by the runner from `setup`, or attached to where there is none. `seconds` is what its last start took, None for one that ran already.
+    Every method but `stop` raises EngineFault."""
+
+    def __init__(self, engine: Engine, alias: Alias, setup: Setup | None, log: Path, clock: Now) -> None:
+        self.engine, self.alias, self.setup, self.log, self.clock = engine, alias, setup, log, clock
+        self.seconds: float | None = None
+        self._serving: Serving | None = None
+        self._client: Client | None = None
+
+    @property
+    def client(self) -> Client:
+        if self._client is None:
+            raise EngineFault("engine_gone", f"{self.engine.name} has been stopped")
+        return self._client
+
+    @property
+    def serving(self) -> Serving:
+        if self._serving is None:
+            raise EngineFault("engine_gone", f"{self.engine.name} has been stopped")
+        return self._serving
+
+    async def start(self) -> None:
+        if self.setup is None or isinstance(self.alias, Attached):
+            assert isinstance(self.alias, Attached)
+            self._serving = Serving.attach(self.engine, self.alias)
+        else:
+            began = time.monotonic()
+            self.setup = replace(self.setup, port=free_port())
+            self._serving = Serving.launch(self.engine, self.alias, self.setup, self.log)
+            self.seconds = time.monotonic() - began
+        self._client = self._serving.client(self.clock)
+
+    async def stop(self) -> None:
+        client, serving = self._client, self._serving
+        self._client = self._serving = None
+        if client is not None:
+            await client.__aexit__()
+        if serving is not None:
+            serving.stop()
+
+    async def renew(self, ids: tuple[int, ...]) -> None:
+        """Started anew, so that it remembers nothing but a few `ids`. A server that ran before stays as it is."""
+        if self.setup is None:
+            return
+        await self.stop()
+        await self.start()
+        await self.engine.ask(self.client, Ask(ids[:FEW_IDS], FEW_TOKENS))
+
+    async def scrape(self) -> str | None:
+        return await self.engine.scrape(self.client)
+
+    async def build(self) -> Build:
+        return await self.serving.build(self.client, self.setup)
+
+    def spent(self) -> float:
+        """Processor seconds of its processes."""
+        if self._serving is None or self._serving.process is None:
+            return 0.0
+        try:
+            first = psutil.Process(self._serving.process.pid)
+            return sum(_seconds(each) for each in (first, *first.children(recursive=True)))
+        except psutil.Error:
+            return 0.0
+
+
+def _seconds(process: psutil.Process) -> float:
+    try:
+        spent = process.cpu_times()
+    except psutil.Error:
+        return 0.0
+    return float(spent.user + spent.system)
