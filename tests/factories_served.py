@@ -32,19 +32,23 @@ def sglang(**over: Any) -> ServedEngine:
     return ServedEngine(**values | {"starts": False, "plain": False} | over)
 
 
-def offer(*served: ServedEngine, **over: Any) -> Offer:
-    """Our own loop, llama.cpp's server, and an SGLang without a plain arm; or those that are given."""
+def offered(*served: ServedEngine, **over: Any) -> dict[str, Any]:
+    """The fields of `offer` that differ from those of a runner without served engines."""
     having = served or (llama(), sglang())
     rules = (*factories.offer().verifiers, Part(name="rejection", lossless=True), Part(name="typical", lossless=False))
-    values: dict[str, Any] = {
+    return {
         "engines": ("transformers", *(each.name for each in having)),
         "served": having,
         "models": (*factories.offer().models, OTHER),
         "verifiers": rules,
         "auto_dtype": "bfloat16",
         "max_concurrency": 4,
-    }
-    return factories.offer(**values | over)
+    } | over
+
+
+def offer(*served: ServedEngine, **over: Any) -> Offer:
+    """Our own loop, llama.cpp's server, and an SGLang without a plain arm; or those that are given."""
+    return factories.offer(**offered(*served, **over))
 
 
 def run_spec(**over: Any) -> RunSpec:

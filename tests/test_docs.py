@@ -14,8 +14,10 @@ import pytest
 import typer.main
 
 from app.cli import commands
+from app.domain.outside.versions import shapes
 from app.imports.open import FORMATS
 from app.settings import Settings
+from runners.engine.external.aliases import KINDS, read_engines
 from tests import reference
 
 ROOT = Path(__file__).parents[1]
@@ -81,6 +83,30 @@ def test_every_format_of_imports_has_its_row(name: str) -> None:
     section = TEXTS[name].split("bezmen import after.txt")[1].split("\n## ")[0]
     rows = re.findall(r"^\| (`[^|]*)\|", section, re.MULTILINE)
     assert {found for row in rows for found in re.findall(r"`([\w-]+)`", row)} == set(FORMATS)
+
+
+@pytest.mark.parametrize("name", READMES)
+def test_every_engine_has_its_row_with_the_versions_that_were_read(name: str) -> None:
+    """Catches an engine that nobody can find, a version that was read anew, and one that is said to have been run when nobody has."""
+    rows = re.findall(r"^\| `([^`]+)` \|[^|]*\|([^|]*)\|([^|]*)\|$", TEXTS[name].split("\n<!-- engines -->\n")[1].split("\n## ")[0], re.MULTILINE)
+    known = shapes()
+    assert [kind for kind, *_ in rows] == list(dict.fromkeys(KINDS))
+    assert {kind for kind, *_ in rows} == {shape.engine for shape in known}
+    for kind, read, run in rows:
+        own = [shape for shape in known if shape.engine == kind]
+        assert [shape.read_from for shape in own if shape.read_from not in read] == []
+        ran = {shape.run for shape in own if shape.run is not None}
+        assert [each for each in ran if each not in run] == []
+        assert (run.strip() in ("not yet", "ещё нет")) == (not ran), kind
+
+
+@pytest.mark.parametrize("name", READMES)
+def test_the_file_of_engines_is_one(name: str, tmp_path: Path) -> None:
+    """Catches a key that a runner does not know any more."""
+    (text,) = [text for language, text in blocks(name) if language == "toml"]
+    file = tmp_path / "engines.toml"
+    file.write_text(text, encoding="utf-8")
+    assert {alias.kind for alias in read_engines(file).engines.values()} == {"llama.cpp", "vllm", "sglang"}
 
 
 @pytest.mark.parametrize("name", READMES)

@@ -24,7 +24,7 @@ def submit(
     file: Annotated[str | None, typer.Option(help="File within the model.")] = None,
     revision: Annotated[str | None, typer.Option()] = None,
     dtype: Annotated[str | None, typer.Option(help="auto, float32, bfloat16 or float16.")] = None,
-    engine: Annotated[str | None, typer.Option()] = None,
+    engine: Annotated[str | None, typer.Option(help="transformers, our own loop, or the alias of an engine of a runner.")] = None,
     compile_it: Annotated[bool | None, typer.Option("--compile/--eager", help="Decode through compiled forwards; compiling is not timed.")] = None,
     drafter: Annotated[str | None, typer.Option(help="For instance ngram or layerskip.")] = None,
     drafter_param: Annotated[Pairs, typer.Option(help="NAME=VALUE; may be repeated.")] = [],  # noqa: B006

@@ -1,7 +1,8 @@
 """What a runner says it can do; the submit form is drawn from it and a run is refused against it."""
 
 import json
-from typing import Annotated, Any, Literal
+from collections.abc import Iterable
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, Field
 
@@ -90,6 +91,8 @@ class HandedSuite(OfferedSuite):
 # Of a served engine: the lengths of drafts are its own affair, and drafts are checked by its own rule, which goes under these names.
 ITS_LENGTHS = (Part(name="constant"),)
 ITS_RULES = frozenset({"exact", "rejection"})
+# All types but the one that a runner chooses.
+SAID: tuple[Dtype, ...] = tuple(dtype for dtype in get_args(Dtype) if dtype != "auto")
 
 
 class ServedEngine(Value):
@@ -105,8 +108,11 @@ class ServedEngine(Value):
     plain: bool = True
     observed: bool = False
 
-    def serves(self, model: OfferedModel) -> bool:
-        return f"{model.source}:{model.name}" in self.models
+    def of(self, models: Iterable[OfferedModel]) -> tuple[OfferedModel, ...]:
+        """Those of these that it serves. What a server that runs already computes in is for whoever asks to say; the types of our own loop are not
+        its own."""
+        found = [model for model in models if f"{model.source}:{model.name}" in self.models]
+        return tuple(found if self.starts else (model.model_copy(update={"dtypes": SAID}) for model in found))
 
 
 class Offer(Value):
@@ -141,6 +147,6 @@ class Offer(Value):
         found = self.at(engine)
         if found is None:
             return self
-        own = {"drafters": found.drafters, "models": tuple(filter(found.serves, self.models)), "controllers": ITS_LENGTHS}
+        own = {"drafters": found.drafters, "models": found.of(self.models), "controllers": ITS_LENGTHS}
         rules = tuple(part for part in self.verifiers if part.name in ITS_RULES)
         return self.model_copy(update=own | {"verifiers": rules, "auto_dtype": None, "compiles": False})

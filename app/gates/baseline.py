@@ -16,7 +16,7 @@ from app.reports.contrasts import scope_of
 from app.reports.report import Comparison, Contrast, Report
 
 # A baseline asks what a change did. Across languages or loads nothing was changed: that is a comparison, without a better side.
-SAME = ("language", "load", "suite", "suite_version", "suite_digest")
+SAME = ("language", "engine", "load", "suite", "suite_version", "suite_digest")
 
 
 def defaults(report: Report) -> tuple[Tolerance, ...]:

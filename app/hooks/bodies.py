@@ -18,6 +18,7 @@ def of_run(report: Report, base: str) -> dict[str, Any]:
     return {
         "state": report.state,
         "language": report.spec.language,
+        "engine": report.spec.engine,
         "drafter": report.spec.drafter.name,
         "outcome": report.verdict.outcome if succeeded else None,
         "refused": is_refused(report) if succeeded else None,

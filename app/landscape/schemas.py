@@ -19,7 +19,8 @@ class Check(Value):
 
 
 class Row(Value):
-    """A system: what is claimed of it, and what was measured here with its drafter. `checks` is empty where nothing can be set against a claim."""
+    """A system: what is claimed of it, and what was measured here with its drafter, of engines what was measured on one of them. `checks` is empty
+    where nothing can be set against a claim."""
 
     system: System
     measured: tuple[Measured, ...]

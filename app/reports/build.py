@@ -16,6 +16,7 @@ from app.reports import gates, headline
 from app.reports.answers import judged, shares_by_language
 from app.reports.cells import cells, cut_off, refusing, unmeasured, without_passport
 from app.reports.economics import economics
+from app.reports.engine_beside import own_words
 from app.reports.engine_gates import engine_gates, keeps_output
 from app.reports.family import family_of
 from app.reports.kept import Measured, keep
@@ -86,13 +87,14 @@ def _built(record: RunRecord, frames: Frames) -> tuple[Report, Evidence, Subject
         lengths=tuple(length_rows(record, frames)) if passport and record.state in FINAL and refusing(run_gates) is None else (),
         latencies=tuple(ecdfs(frames, shown)) if passport and record.state in FINAL else (),
         peak=peak_of(frames) if passport and record.state in FINAL and refusing(run_gates) is None else None,
-        trials=_trials(record, run_gates),
+        trials=_trials(record, run_gates, named=passport is not None),
         warmup=record.warmup,
         environment=record.environment,
         economics=economics(frames, shown),
         compiled=None if record.preflight is None else record.preflight.compiled,
         learned=record.learned,
         notes=(*undrafted(shown, refused=refusing(run_gates) is not None), *notes(record, frames, found, run_gates)),
+        beside=own_words(record, frames, shown) if passport and record.state in FINAL else (),
     )
     return report, evidence, subject
 
@@ -103,22 +105,24 @@ def question(record: RunRecord) -> Sentence:
     if spec.load.rate is not None:
         return plain(
             "Does %(drafter)s pay off in %(language)s at %(rate)s?",
-            drafter=spec.drafter.name,
+            drafter=spec.drafter_title,
             language=spec.language,
             rate=Quantity(kind="asked_rate", value=spec.load.rate),
         )
     return plain(
         "Does %(drafter)s pay off in %(language)s at %(requests)s at a time?",
-        drafter=spec.drafter.name,
+        drafter=spec.drafter_title,
         language=spec.language,
         requests=spec.load.concurrency,
     )
 
 
-def _trials(record: RunRecord, run_gates: Sequence[Gate]) -> tuple[TrialFact, ...]:
-    """A refused run, and one that has not ended, show no speculative trial: beside plain's, its time would be the ratio. Facts are kept."""
+def _trials(record: RunRecord, run_gates: Sequence[Gate], *, named: bool) -> tuple[TrialFact, ...]:
+    """A refused run, and one that has not ended, show no speculative trial: beside plain's, its time would be the ratio. One that is not `named`, for
+    want of a passport, shows no engine's counters: their quotients would be the refused figures. Facts are kept."""
     hidden = refusing(run_gates) is not None or record.state not in FINAL
-    return tuple(trial for trial in record.trials if not (hidden and trial.arm == "speculative"))
+    shown = (trial for trial in record.trials if not (hidden and trial.arm == "speculative"))
+    return tuple(trial if named else trial.model_copy(update={"counted": None}) for trial in shown)
 
 
 def _missing(record: RunRecord) -> tuple[str, ...]:
@@ -237,7 +241,7 @@ def _subject(record: RunRecord, frames: Frames, shown: Sequence[Cell], run_gates
     acceptance = of_trees if isinstance(of_trees, Figure) else of_chains
     gate = refusing(run_gates)
     return Subject(
-        drafter=record.spec.drafter.name,
+        drafter=record.spec.drafter_title,
         language=record.spec.language,
         load=record.spec.load.concurrency,
         rate=record.spec.load.rate,

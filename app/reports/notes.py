@@ -44,6 +44,12 @@ def _bench(record: RunRecord, frames: Frames) -> Iterator[Sentence]:
     if against is not None and against.n < measured:
         yield plain("The library's own plain decoding was timed on only %(n)s of %(prompts)s.", n=against.n, prompts=measured)
     seen = record.preflight
+    if seen is not None and not seen.plain_arm:
+        yield plain(
+            "%(engine)s runs without a plain arm beside it, so there is acceptance and no speed-up. Name one as plain in the runner's file of "
+            "engines.",
+            engine=record.spec.engine,
+        )
     if seen is not None and seen.batched_verification == "not batched":
         yield plain("Verification is not one batched forward here, so no speed-up can be expected.")
     if seen is not None and seen.shared_cache == "not shared":

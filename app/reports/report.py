@@ -12,6 +12,7 @@ from app.domain.sentence import Sentence
 from app.domain.spec import RunSpec
 from app.domain.status import RunState
 from app.domain.value import Value
+from app.reports.imported_beside import Beside
 from app.reports.latencies import Ecdf
 from app.statistics.verdict import Verdict
 
@@ -129,7 +130,8 @@ class Peak(Value):
 
 
 class Report(Value):
-    """One run. `cells` hold figures, refusals and absences in the order of the catalogue; `headline` is the id of the load's headline figure."""
+    """One run. `cells` hold figures, refusals and absences in the order of the catalogue; `headline` is the id of the load's headline figure.
+    `beside` is what a served engine would print of it (app.reports.engine_beside)."""
 
     run: int
     state: str
@@ -154,6 +156,7 @@ class Report(Value):
     compiled: Compilation | None = None
     learned: LearnedFact | None = None
     notes: tuple[Sentence, ...] = ()
+    beside: tuple[Beside, ...] = ()
 
     def find(self, id: str, **part: str) -> Cell | None:
         """The cell of a figure, by its exact part; None when the report has no such cell."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from app.domain.catalogue import HandedSuite, Offer, OfferedModel, OfferedSuite, Part, ServedEngine
+from app.domain.catalogue import SAID, HandedSuite, Offer, OfferedModel, OfferedSuite, Part, ServedEngine
 from app.domain.defaults import with_defaults
 from app.domain.fit import beyond
 from app.domain.language import base_of
@@ -24,7 +24,9 @@ def problems(spec: RunSpec, offers: Sequence[Offer]) -> list[Field]:
 
 
 def _lacking(spec: RunSpec, offers: Sequence[Offer]) -> list[Field]:
-    return [*_named(spec, offers), *_model(spec.model, offers), *_served(spec, offers), *_suite(spec, offers)]
+    having = [offer.on(spec.engine) for offer in offers if spec.engine in offer.engines]
+    model = list(_served(spec, offers)) or list(_model(spec.model, having or offers))
+    return [*_named(spec, offers), *model, *_suite(spec, offers)]
 
 
 def lacking(probe: ProbeSpec, offers: Sequence[Offer]) -> list[Field]:
@@ -137,13 +139,15 @@ def _model(model: ModelSource, offers: Sequence[Offer]) -> Iterator[Field]:
 
 
 def _served(spec: RunSpec, offers: Sequence[Offer]) -> Iterator[Field]:
-    """A model that runners have and this engine does not serve."""
+    """A model that runners have and this engine does not serve, or serves in nobody knows what."""
     engines = [engine for offer in offers if (engine := offer.at(spec.engine)) is not None]
-    named = f"{spec.model.source}:{spec.model.title}"
-    if any(named == f"{item.source}:{item.name}" for offer in offers for item in offer.models) and not any(named in each.models for each in engines):
-        models = sorted({model for each in engines for model in each.models})
-        if engines:
-            yield _field(f"engine {spec.engine} does not serve {named}; it serves {_listed(models)}", "model", NAMED_IN[spec.model.source])
+    if not engines:
+        return
+    named, models = f"{spec.model.source}:{spec.model.title}", sorted({model for each in engines for model in each.models})
+    if named not in models and any(named == f"{item.source}:{item.name}" for offer in offers for item in offer.models):
+        yield _field(f"engine {spec.engine} does not serve {named}; it serves {_listed(models)}", "model", NAMED_IN[spec.model.source])
+    elif spec.model.dtype == "auto" and not any(each.starts for each in engines):
+        yield _field(f"engine {spec.engine} runs already and does not tell what it computes in; name {_listed(SAID)}", "model", "dtype")
 
 
 def _listed(names: Sequence[str]) -> str:

