@@ -3,6 +3,7 @@
 from collections import Counter
 from dataclasses import replace
 from itertools import pairwise
+from typing import Any
 
 import pandas as pd
 
@@ -30,12 +31,13 @@ def told(frames: Frames, needs: tuple[str, ...]) -> Frames:
 @once
 def by_position(frames: Frames) -> Frames:
     """These frames where every round is listed, or those of the engine's totals by position. Of the latter depths are known where every draft was as
-    long as the longest (D = k·R)."""
+    long as the longest: D was counted and is k·R. Nodes of a tree are no depth."""
     totals = None if frames.totals or listed(frames) else totals_of(frames)
     if totals is None or totals.rounds is None or totals.kept_at is None:
         return frames
     longest = totals.longest_draft
-    depth = float(longest) if longest is not None and totals.drafted == longest * totals.rounds else float("nan")
+    counted_all = not frames.trees and all(each.drafted_source == "observed" for each in frames.counters.values())
+    depth = float(longest) if counted_all and longest is not None and totals.drafted == longest * totals.rounds else float("nan")
     exactly = [before - after for before, after in pairwise((totals.rounds, *totals.kept_at, 0))]
     rows = [{"request": 0, "drafted": depth, "depth": depth, "verified": kept, "rounds": n} for kept, n in enumerate(exactly) if n]
     rounds = pd.DataFrame(rows, columns=ROUND_COLUMNS).astype(dict.fromkeys(ROUND_COLUMNS[1:], "float64"))
@@ -51,8 +53,8 @@ def totals_of(frames: Frames) -> Counts | None:
     whole = _whole_trials(frames)
     if frames.sampled or frames.timed_controller:
         trials = counted(frames)["trial"].unique().tolist()
-        return _sum([frames.counters[trial] for trial in trials]) if trials and set(trials) <= set(whole) else None
-    return frames.counters[whole[0]] if whole else None
+        return _sum([frames.counters[trial].counts for trial in trials]) if trials and set(trials) <= set(whole) else None
+    return frames.counters[whole[0]].counts if whole else None
 
 
 def _whole_trials(frames: Frames) -> list[int]:
@@ -61,16 +63,15 @@ def _whole_trials(frames: Frames) -> list[int]:
     own = rows[(rows["arm"] == "speculative") & (rows["purpose"] == "headline")]
     sent, done = Counter(own["trial"].tolist()), Counter(own.loc[own["finish"].isin(DONE), "trial"].tolist())
     void = set(trials.loc[(trials["arm"] == "speculative") & (trials["purpose"] == "headline") & trials["block"].isin(void_blocks(frames)), "trial"])
-    whole = [trial for trial, n in sent.items() if n == done[trial] and trial in frames.counters and frames.counters[trial].requests == n]
+    whole = [trial for trial, n in sent.items() if n == done[trial] and trial in frames.counters and frames.counters[trial].counts.requests == n]
     return sorted(whole, key=lambda trial: (trial in void, -sent[trial], trial))
 
 
 def _sum(each: list[Counts]) -> Counts:
     """A count that one of them lacks is not known of all."""
-    first, longest = each[0], {counts.longest_draft for counts in each}
-    added = {name: _known([getattr(counts, name) for counts in each]) for name in SUMMED}
-    same = {"longest_draft": longest.pop() if len(longest) == 1 else None, "histogram": None, "kept_at": None, "drafted_at": None}
-    return replace(first, requests=sum(counts.requests for counts in each), **(added | same))  # type: ignore[arg-type]
+    longest = {counts.longest_draft for counts in each}
+    made: dict[str, Any] = {name: _known([getattr(counts, name) for counts in each]) for name in SUMMED}
+    return Counts(requests=sum(counts.requests for counts in each), longest_draft=longest.pop() if len(longest) == 1 else None, **made)
 
 
 def _known(values: list[int | None]) -> int | None:

@@ -14,6 +14,7 @@ from app.domain.counts import Counts
 from app.domain.estimate import Counted
 from app.domain.facts import RequestFact, TrialFact
 from app.domain.observations import CostFact
+from app.domain.outside.reading import Reading
 from app.domain.spec import Load
 from app.metrics.columns import WHOLES, Array, Lists, Requests, Whole
 from app.metrics.window import windows
@@ -56,8 +57,8 @@ class Frames:
     (app.metrics.window); `costs`: a row an occurrence of a stage in profiled trials. `sampled`: repeats differ, so all of them count.
     `timed_controller`: so do they, but only where nothing disturbed the times that draft lengths hang on. `load` is what the run was measured under;
     its `regime` decides which figures there are and what a pair is. `trees`: drafts branched, where no round is there to tell; `clusters` is what a
-    row stands for, which is not the prompt where somebody else counted. `counters` are a served engine's own totals of each trial of the speculative
-    headline, and `of_trial` says that these are what the one row holds (app.metrics.counters)."""
+    row stands for, which is not the prompt where somebody else counted. `counters` are what a served engine counted in each trial of the
+    speculative headline, and `of_trial` says that these are what the one row holds (app.metrics.counters)."""
 
     requests: pd.DataFrame
     rounds: pd.DataFrame
@@ -70,7 +71,7 @@ class Frames:
     timed_controller: bool = False
     trees: bool = False
     clusters: Counted = "prompts"
-    counters: Mapping[int, Counts] = field(default_factory=dict)
+    counters: Mapping[int, Reading] = field(default_factory=dict)
     of_trial: bool = False
     costs: pd.DataFrame = field(default_factory=_costs)
     # What app.metrics.once has selected of these frames; a copy of them begins anew.
@@ -99,7 +100,7 @@ def from_facts(
         load=load or Load(),
         timed_controller=timed_controller,
         trees=any(each.tree for each in told.values()),
-        counters={trial: each.counts for trial, each in told.items()},
+        counters=told,
         costs=_costs(costs),
     )
 
@@ -195,12 +196,20 @@ def _rounds(own: Requests) -> pd.DataFrame:
         "drafted": own.lists("round_drafted").values,
         "depth": own.lists("round_depth").values,
         "verified": verified.values,
-        "slots": own.lists("round_slots").values,
+        "slots": _slots(own),
         "position": places + 1,
         "context": places + np.repeat(own.number("input_tokens"), verified.lengths),
         "rounds": np.ones(len(places)),
     }
     return pd.DataFrame(columns, copy=False)
+
+
+def _slots(own: Requests) -> Array:
+    """Sequences beside each round `[ΣR]`; NaN where nobody told them."""
+    slots, lengths = own.lists("round_slots"), own.lists("round_verified").lengths
+    found = np.full(lengths.sum(), np.nan)
+    found[np.repeat(slots.lengths == lengths, lengths)] = slots.values
+    return found
 
 
 def _places(own: Requests) -> Array:

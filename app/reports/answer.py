@@ -2,11 +2,17 @@
 
 from collections.abc import Sequence
 
+from app.domain.estimate import Figure
 from app.domain.sentence import Sentence, plain
+from app.metrics.sums import OF_TRIAL
 from app.reports.against import both, by_load, half, names
 from app.reports.axes import Axis, Differences
 from app.reports.contrasts import cut_short
 from app.reports.report import BreakEven, Contrast, Report
+
+
+# Gates over what an engine tells of itself, which are not failed by requests.
+OF_THE_ENGINE = ("forced acceptance", "foreign traffic", "engine totals")
 
 
 def question(reports: Sequence[Report], axis: Axis) -> Sentence:
@@ -54,13 +60,20 @@ def answer(
     accepted = _find(contrasts, reports[0].acceptance)
     speed = _find(contrasts, reports[0].headline) if reports[0].headline == reports[1].headline else _find(contrasts, "speedup_decode")
     if accepted is None and speed is None:
-        return next(iter(seen.forbidden.values()), plain("Nothing can be contrasted: the runs share no prompt that both measured."))
+        return next(iter(seen.forbidden.values()), _nothing(reports))
     named = names(reports, seen.axis)
     if accepted is not None and speed is None and crossings is not None:
         return by_load(named, accepted, *crossings, kind="count" if reports[0].spec.load.rate is None else "asked_rate")
     if accepted is None or speed is None:
         return half(named, accepted, speed)
     return both(reports, seen.axis, accepted, speed)
+
+
+def _nothing(reports: Sequence[Report]) -> Sentence:
+    cells = [report.find(report.acceptance) for report in reports[:2]]
+    if any(isinstance(cell, Figure) and cell.pooled.reason == OF_TRIAL for cell in cells):
+        return plain("Nothing can be contrasted: an engine told its counts of whole trials, so there are no prompts to pair.")
+    return plain("Nothing can be contrasted: the runs share no prompt that both measured.")
 
 
 def _find(contrasts: Sequence[Contrast], id: str) -> Contrast | None:
@@ -78,6 +91,12 @@ def _one_sided(reports: Sequence[Report], refused: Report) -> Sentence:
             language=refused.spec.language,
             failing=gate.failing,
             n=gate.n,
+        )
+    if gate.name in OF_THE_ENGINE:
+        return plain(
+            "Cannot tell: the %(language)s run is refused by the check “%(gate)s”, so nothing is contrasted with it.",
+            language=refused.spec.language,
+            gate=gate.name,
         )
     return plain(
         "Cannot tell: the %(language)s run is refused (%(failing)s of %(n)s requests fail the check “%(gate)s”), so nothing is contrasted with it.",

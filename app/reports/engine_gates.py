@@ -100,57 +100,66 @@ def _adding_up(compared: int, differing: Sequence[Difference]) -> Sentence:
     return plain("The engine tells no totals to hold the requests against.")
 
 
-def keeps_output(found: Losslessness | None, *, declared_lossless: bool, labelled: bool) -> Gate:
-    """A served engine shows no logits, so ties cannot be told from faults: its answers are held against plain's, and plain's against themselves.
+def changes_output(found: Losslessness) -> bool | None:
+    """Whether speculation says something else than plain, where nobody can tell ties from faults by logits.
 
-    It changes the output where plain repeats itself and more than a tenth of the answers part from it; what plain does not repeat either is nobody's
-    fault, as long as it is not most of the answers.
+    It does where plain repeats itself and more than a tenth of the answers part from it. None where that cannot be told: plain was not repeated, or
+    does not repeat itself either, unless it does so nearly always and most of the answers part.
     """
+    share = 1 - found.equal / found.n
+    if share == 0:
+        return False
+    if not found.plain_n or found.plain_equal is None:
+        return None
+    own = 1 - found.plain_equal / found.plain_n
+    if own == 0:
+        return share > TOLERATED
+    return True if own <= TOLERATED and share > MOST_PARTED else None
+
+
+def keeps_output(found: Losslessness | None, *, declared_lossless: bool, labelled: bool) -> Gate:
+    """A served engine shows no logits: its answers are held against plain's, and plain's against themselves."""
     if not declared_lossless:
         return lossy(None, declared_lossless=False, labelled=labelled)
     if found is None:
         said = plain("The engine calls its rule lossless; no answers were compared token for token.")
         return Gate(name="lossy", refused=False, failing=0, n=0, limit=0.0, sentence=said)
-    differing = found.n - found.equal
-    again = None if found.plain_n is None or found.plain_equal is None else found.plain_n - found.plain_equal
-    share, own = differing / found.n, None if again is None or not found.plain_n else again / found.plain_n
-    changed = own is not None and own <= TOLERATED and share > (TOLERATED if own == 0 else MOST_PARTED)
-    refused = changed and not labelled
-    said = _kept(found, differing, again, changed=changed, refused=refused)
-    return Gate(name="lossy", refused=refused, failing=differing, n=found.n, limit=TOLERATED, sentence=said)
+    refused = changes_output(found) is True and not labelled
+    return Gate(name="lossy", refused=refused, failing=found.n - found.equal, n=found.n, limit=TOLERATED, sentence=_kept(found, refused=refused))
 
 
-def _kept(found: Losslessness, differing: int, again: int | None, *, changed: bool, refused: bool) -> Sentence:
-    if not differing:
+def _kept(found: Losslessness, *, refused: bool) -> Sentence:
+    counts = {"failing": found.n - found.equal, "n": found.n}
+    if found.equal == found.n:
         return plain("The rule keeps the output.")
-    if again is None:
+    if found.plain_n is None or found.plain_equal is None:
         return plain(
-            "%(failing)s of %(n)s answers part from plain, and plain was not repeated, so nobody knows whether the engine repeats itself.",
-            failing=differing,
-            n=found.n,
+            "%(failing)s of %(n)s answers part from plain, and plain was not repeated, so nobody knows whether the engine repeats itself.", **counts
         )
-    if again == 0 and not changed:
-        return plain(
-            "%(failing)s of %(n)s answers part from plain, which repeats itself; up to %(limit)s may be ties of two tokens, which nobody can judge "
-            "without logits.",
-            failing=differing,
-            n=found.n,
-            limit=Quantity(kind="share", value=TOLERATED),
-        )
-    values = {"failing": differing, "n": found.n, "again": again, "repeats": found.plain_n or 0}
+    changed, again = changes_output(found), {"again": found.plain_n - found.plain_equal, "repeats": found.plain_n}
     if refused:
         return plain(
             "Refused: the engine changes the output. %(failing)s of %(n)s answers part from plain, and plain parts from itself in %(again)s of "
             "%(repeats)s.",
-            **values,
+            **counts,
+            **again,
         )
     if changed:
         return plain(
             "The engine changes the output: %(failing)s of %(n)s answers part from plain, and plain parts from itself in %(again)s of %(repeats)s.",
-            **values,
+            **counts,
+            **again,
+        )
+    if changed is None:
+        return plain(
+            "%(failing)s of %(n)s answers part from plain, and plain parts from itself in %(again)s of %(repeats)s: the engine does not repeat "
+            "itself, and speculation is not blamed.",
+            **counts,
+            **again,
         )
     return plain(
-        "%(failing)s of %(n)s answers part from plain, and plain parts from itself in %(again)s of %(repeats)s: the engine does not repeat itself, "
-        "and speculation is not blamed.",
-        **values,
+        "%(failing)s of %(n)s answers part from plain, which repeats itself; up to %(limit)s may be ties of two tokens, which nobody can judge "
+        "without logits.",
+        **counts,
+        limit=Quantity(kind="share", value=TOLERATED),
     )

@@ -117,7 +117,11 @@ def same_repeats(a: Requests, b: Requests) -> bool | None:
         return False
     if not all(np.array_equal(np.isnan(one), np.isnan(other)) for one, other in numbers):
         return None
-    return all(a.lists(name).same(b.lists(name)) for name in ("round_drafted", "round_verified"))
+    rounds = [(a.lists(name), b.lists(name)) for name in ("round_drafted", "round_verified")]
+    if not all(np.array_equal(one.starts, other.starts) for one, other in rounds):
+        # As many rounds, which only one of the two lists.
+        return None
+    return all(one.same(other) for one, other in rounds)
 
 
 def first_divergence(a: RequestFact, b: RequestFact) -> int | None:

@@ -64,8 +64,10 @@ def show_contrast(contrast: Contrast, locale: str) -> Shown:
 
 
 def suspicion(report: Report) -> Sentence | None:
-    """Why this report's counts are suspect; None when they close."""
-    return next((gate.sentence for gate in report.gates if gate.name in {"closure", "identity"} and gate.refused), None)
+    """Why this report's counts are suspect; None when they are not."""
+    return next(
+        (gate.sentence for gate in report.gates if gate.name in {"closure", "identity", "foreign traffic", "engine totals"} and gate.refused), None
+    )
 
 
 def is_refused(report: Report) -> bool:

@@ -6,11 +6,17 @@ from dataclasses import dataclass
 from babel.numbers import format_scientific
 
 from app.domain.observations import DivergenceFact
+from app.reports.engine_gates import changes_output
 from app.reports.format import decimal
 from app.reports.report import Losslessness
 from app.reports.sameness import equal_answers, judgements, why_not_compared
 from app.reports.shown import Shown
 from app.reports.translate import gettext
+from app.reports.words import mark
+
+
+# What is said where nobody tells ties from faults.
+UNJUDGED = {True: mark("changed"), False: mark("mostly unchanged"), None: mark("not to be told")}
 
 
 def output(found: Sequence[Losslessness], locale: str, *, drawn: bool = False) -> Shown:
@@ -25,7 +31,8 @@ def output(found: Sequence[Losslessness], locale: str, *, drawn: bool = False) -
     elif exact is not None and exact.violations + exact.unjudged == 0:
         words = gettext("same but for ties", locale)
     else:
-        words = gettext("changed", locale)
+        judged = exact is not None and (exact is not timed or exact.ties + exact.violations > 0)
+        words = gettext("changed" if judged else UNJUDGED[changes_output(timed)], locale)
     return Shown("value", "losslessness", value=words, n="; ".join(_equal(each, locale) for each in found))
 
 

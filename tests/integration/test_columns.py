@@ -12,10 +12,11 @@ from app.metrics.columns import LISTS, NUMBERS, TEXTS, WHOLES, Requests
 from app.reports.build import measured
 from app.runs import request_rows
 from runners.parts import offered
-from tests import factories
+from tests import factories, factories_served
 from tests.app.metrics.test_trees import tree
 from tests.factories_load import load_facts
 from tests.factories_open import open_facts
+from tests.factories_told import told_trials, untold
 from tests.integration.conftest import Service
 from tests.integration.everything import DRAWN, costs, loaded, parted
 
@@ -69,6 +70,20 @@ def apart() -> list[AnyFact]:
     return [other(fact) for fact in factories.facts(prompts=8, passes=2)]
 
 
+SERVED: dict[str, Any] = {"engine": "llama", "drafter": {"name": "ngram-simple"}}
+# A request each, by turns.
+SILENT = (
+    ("rounds", "undrafted"), ("lists",), ("accepted", "discarded_bonus"), ("drafted", "longest_draft"), ("slots", "prefill_tokens"), ("verified",)
+)  # fmt: skip
+
+
+def served(*, everywhere: bool = False) -> list[AnyFact]:
+    """Facts of a served engine: each request lacks other counts, or all of them lack the same; trials hold the engine's own."""
+    whole = factories.requests(prompts=9, passes=4)
+    found = [untold(fact, *SILENT[0 if everywhere else number % len(SILENT)]) for number, fact in enumerate(whole)]
+    return loaded(found, told_trials(whole))
+
+
 CASES: dict[str, tuple[Make, dict[str, Any]]] = {
     "one at a time": (lambda: [*factories.facts(), *costs()], {}),
     "awkward": (varied, {}),
@@ -82,6 +97,9 @@ CASES: dict[str, tuple[Make, dict[str, Any]]] = {
     "timed": (timed, {}),
     "under load": (lambda: loaded(*load_facts(concurrency=4, blocks=3)), {"load": {"concurrency": 4}}),
     "open load": (lambda: loaded(*open_facts()), {"load": {"kind": "open", "rate": 0.7}}),
+    "counts that were not told": (served, SERVED),
+    "counts of trials alone": (lambda: served(everywhere=True), SERVED),
+    "drawn from a served engine": (served, DRAWN | SERVED | {"sampling": {"temperature": 0.7}}),
     "nothing": (lambda: [], {}),
 }
 
@@ -107,7 +125,7 @@ async def test_the_report_is_the_same_of_columns_and_of_facts(service: Service, 
 
 
 async def _measured(service: Service, facts: Sequence[AnyFact], spec: dict[str, Any]) -> int:
-    await service.offer(**offered(), max_concurrency=8)
+    await service.offer(**offered(), max_concurrency=8, engines=("transformers", "llama"), served=(factories_served.llama(),))
     run = await service.run(**{"suite": {"id": "everyday", "limit": 24}, "drafter": {"name": "ngram"}} | spec)
     attempt = await service.lease()
     answer = await attempt.send(0, facts or [factories.environment_fact()])

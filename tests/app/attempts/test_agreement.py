@@ -4,7 +4,9 @@ import pytest
 
 from app.attempts.agreement import disagreements, strays
 from app.domain.catalogue import Part
+from app.domain.facts import UNTOLD
 from tests import factories, factories_served
+from tests.factories_told import untold
 
 
 def test_a_hub_run_is_of_the_revision_that_was_asked() -> None:
@@ -161,3 +163,18 @@ def test_what_auto_is_on_a_served_engine_nobody_says_beforehand() -> None:
     fact = factories.preflight_fact(dtype="float16", engine_command=("llama-server", "-m", "model.gguf"))
     assert list(disagreements(fact, factories_served.run_spec(), factories_served.offer())) == []
     assert dict(disagreements(fact, factories.run_spec(), factories_served.offer())).keys() == {"dtype", "engine_command"}
+
+
+@pytest.mark.parametrize("name", UNTOLD)
+def test_our_own_loop_tells_every_count(name: str) -> None:
+    """Catches a count that our own loop leaves out, under which a figure would be missing that it always has; an engine that is served may be silent."""
+    silent = untold(factories.request_fact(), name)
+    assert name in dict(strays(silent, factories.run_spec()))
+    assert name not in dict(strays(silent, factories_served.run_spec()))
+
+
+def test_our_own_loop_lists_its_rounds() -> None:
+    """Catches a run of our own without its figures by position."""
+    for what in ("lists", "slots"):
+        assert "round_drafted" in dict(strays(untold(factories.request_fact(), what), factories.run_spec()))
+        assert list(strays(untold(factories.request_fact(), what), factories_served.run_spec())) == []

@@ -104,3 +104,17 @@ def test_an_engine_without_a_plain_arm_is_complete_with_its_own() -> None:
     for plain_arm, missing in ((False, []), (True, ["headline requests of the plain arm"])):
         fact = factories.preflight_fact(profiles={"chat": 2}, plain_arm=plain_arm)
         assert lacking(replace(seen(), requests=own, preflight=fact), spec, ASKED) == missing
+
+
+def test_a_served_engine_owes_no_trial_in_float32() -> None:
+    """Catches a run that can never end well because it has no logits to judge by, and one of ours that leaves its trial out."""
+    own = {key: prompts for key, prompts in seen().requests.items() if key[0] == "headline" and key[1] != "control"}
+    without = replace(seen(), requests=own)
+    assert lacking(without, factories_served.run_spec(trials=1), ASKED) == []
+    assert any("losslessness" in text for text in lacking(without, SPEC, ASKED))
+
+
+def test_drafts_that_nobody_counted_are_not_none() -> None:
+    """Catches a run that is told that speculation was not active, because its engine does not say how much it drafted."""
+    assert lacking(replace(seen(), drafted=None), SPEC, ASKED) == []
+    assert any("speculation was not active" in text for text in lacking(replace(seen(), drafted=0), SPEC, ASKED))

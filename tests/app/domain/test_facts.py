@@ -7,6 +7,7 @@ from pydantic import ValidationError
 
 from app.domain.facts import FACT, RequestFact, TrialFact
 from tests.factories import facts, request_fact, trial_fact
+from tests.factories_told import reading, untold
 
 GOOD = request_fact(prompt="ru-03")
 ROUNDS = GOOD.rounds
@@ -132,3 +133,77 @@ def test_what_disturbed_a_trial_is_in_its_shares(told: dict[str, Any], contended
     """Catches a trial that half the machine was taken from, and whose times are used because the runner calls it quiet."""
     fact = trial_fact().model_dump(mode="json", exclude={"contended", "steal", "others"}) | told
     assert TrialFact.model_validate(fact).contended is contended
+
+
+COUNTS = ("drafted", "verified", "accepted", "rounds", "undrafted", "prefill_tokens", "discarded_bonus", "longest_draft")
+
+
+@pytest.mark.parametrize("name", COUNTS)
+def test_a_count_may_be_untold_and_stays_so(name: str) -> None:
+    """Catches an absent count that is refused, or that comes back as 0."""
+    fact = untold(GOOD, name)
+    assert getattr(FACT.validate_json(fact.model_dump_json()), name) is None
+    assert getattr(fact.counts(), name) is None
+
+
+@pytest.mark.parametrize(
+    ("names", "over", "named"),
+    [
+        ((), {"rounds": None}, "per-round lists have"),
+        (("lists",), {"round_slots": (1,) * ROUNDS}, "per-round lists have"),
+        (("lists",), {"round_step": tuple(range(1, ROUNDS + 1))}, "no round is listed"),
+        (("accepted",), {"verified": GOOD.drafted + 1}, "V ≤ D is broken"),
+        (("undrafted",), {"emitted": GOOD.emitted - (GOOD.undrafted or 0) - 1}, "E = P . A . R . U"),
+        (("undrafted", "prefill_tokens"), {"accepted": GOOD.emitted + 1}, "A ≤ E is broken"),
+        ((), {"drafted": None}, "D is not told, and its source is observed"),
+        (("longest_draft",), {"round_depth": tuple(made + 1 for made in GOOD.round_drafted)}, "deeper than its draft"),
+    ],
+)
+def test_what_is_told_still_has_to_hold(names: tuple[str, ...], over: dict[str, Any], named: str) -> None:
+    """Catches a fact that says one thing less and is then believed in everything else."""
+    with pytest.raises(ValidationError, match=named):
+        RequestFact.model_validate(untold(GOOD, *names).model_dump() | over)
+
+
+def test_rounds_may_be_counted_and_not_listed() -> None:
+    """Catches an engine whose R comes from a difference of counters and which could not be reported at all."""
+    fact = untold(GOOD, "lists")
+    assert (fact.rounds, fact.listed, GOOD.listed) == (ROUNDS, False, True)
+    assert untold(GOOD, "slots").listed
+
+
+def test_what_was_cut_off_is_told_or_bounded() -> None:
+    """Catches a served answer whose engine kept drafts that were never delivered: known, it closes; unknown, it may be no more than one round's."""
+    cut = {"emitted": GOOD.emitted - 2, "step_tokens": (), "step_end": (), "output_ids": None, "output_digest": "0" * 64}
+    body = GOOD.model_dump() | cut | {"step_tokens": (GOOD.emitted - 2,), "step_end": (GOOD.last_at,), "first_at": GOOD.last_at, "round_step": None}
+    known = {"accepted": (GOOD.verified or 0) - 1, "discarded_bonus": 1}
+    assert RequestFact.model_validate(body | known).discarded_drafts == 1
+    assert RequestFact.model_validate(body | {"accepted": None, "discarded_bonus": None}).counts().closure(counts_before_stop=True).gap == -2
+    with pytest.raises(ValidationError, match="does not close by 2"):
+        RequestFact.model_validate(body)
+    far = body | {"emitted": GOOD.emitted - 9, "step_tokens": (GOOD.emitted - 9,), "accepted": None, "discarded_bonus": None}
+    with pytest.raises(ValidationError, match="does not close by 9"):
+        RequestFact.model_validate(far)
+
+
+@pytest.mark.parametrize(
+    ("over", "named"),
+    [
+        ({"verified": 10**9}, "V ≤ D is broken"),
+        ({"rounds": -1}, "below 0"),
+        ({"emitted": 10**16}, "emitted is to be from 0"),
+        ({"kept_at": (3,) * 20_000}, "kept_at has 20000 entries"),
+        ({"kept_at": (1, 2)}, "keep a later draft"),
+    ],
+)
+def test_counters_of_an_engine_are_bounded_and_agree(over: dict[str, Any], named: str) -> None:
+    """Catches totals that no engine can have, and a list that fills the database."""
+    body = trial_fact().model_dump() | {"counted": reading([GOOD], **over).model_dump()}
+    with pytest.raises(ValidationError, match=named):
+        TrialFact.model_validate(body)
+
+
+def test_a_trial_keeps_what_the_engine_counted() -> None:
+    """Catches counters that do not come back equal from the wire."""
+    fact = trial_fact(counted=reading([GOOD], forced="--spec-synth-rates"), foreign=3, forwards=None, slot_steps=None)
+    assert FACT.validate_json(fact.model_dump_json()) == fact
