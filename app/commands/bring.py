@@ -26,12 +26,18 @@ def bring(
     before: Annotated[Path | None, typer.Option(help="The server's /metrics from before the measurement.")] = None,
     language: Annotated[str | None, typer.Option(help="Language of the prompts, such as ru or en, where the file does not tell it.")] = None,
     tokenizer: Annotated[str | None, typer.Option(help="Name of the tokenizer, where the file does not tell it.")] = None,
+    requests: Annotated[
+        int | None, typer.Option(min=1, help="How many requests ended between the two /metrics; llama-server does not count them.")
+    ] = None,
+    concurrency: Annotated[
+        int | None, typer.Option(min=1, help="How many of them ran at a time; of one at a time steps without a draft are known.")
+    ] = None,
     format: Annotated[str | None, typer.Option(help="Id of the file's format, where the file does not tell it by itself.")] = None,
     as_json: AsJson = False,
     locale: Locale = Tongue.EN,
 ) -> None:
     """Bring results measured elsewhere: their figures, without a verdict. Status 2 when the file cannot be read, 3 when its figures are refused."""
-    told = {"language": language, "tokenizer": tokenizer, "format": format}
+    told = {"language": language, "tokenizer": tokenizer, "requests": requests, "concurrency": concurrency, "format": format}
     query = urlencode({name: value for name, value in told.items() if value is not None}, errors="backslashreplace")
     content, headers = _content(file), {"Content-Type": b"application/octet-stream"}
     if before is not None:

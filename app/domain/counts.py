@@ -33,7 +33,8 @@ class Closure:
 class Counts:
     """Totals over `requests` requests. None is a count that its source did not give; it is never 0.
 
-    `kept_at[i]` counts the rounds that kept more than i drafts, and `drafted_at[i]` those that drafted more, where a source gives them by position.
+    `kept_at[i]` counts the rounds that kept more than i drafts, `drafted_at[i]` those that drafted more, and `tried_at[i]` those of them that kept
+    the i drafts before, where a source gives them by position.
     """
 
     requests: int
@@ -49,6 +50,7 @@ class Counts:
     histogram: tuple[int, ...] | None = None
     kept_at: tuple[int, ...] | None = None
     drafted_at: tuple[int, ...] | None = None
+    tried_at: tuple[int, ...] | None = None
 
     def broken(self) -> list[str]:
         """The identities that these counts break, each named; empty when none is."""
@@ -59,6 +61,9 @@ class Counts:
             kept = sum(j * n for j, n in enumerate(self.histogram))
             if self.verified is not None and kept != self.verified:
                 found.append(f"the histogram keeps {kept} drafts, V is {self.verified}")
+        deepest = self._deepest()
+        if deepest is not None and self.longest_draft is not None and deepest > self.longest_draft:
+            found.append(f"a round keeps {deepest} drafts, the longest draft has {self.longest_draft}")
         return found + self._broken_by_position() + self._broken_by_depth()
 
     def _broken_by_position(self) -> list[str]:
@@ -85,6 +90,9 @@ class Counts:
             found.append(f"the positions draft {sum(self.drafted_at)} tokens, D is {self.drafted}")
         if any(kept > drafted for kept, drafted in zip_longest(self.kept_at or (), self.drafted_at, fillvalue=0)):
             found.append("more rounds keep a draft than make one at the same position")
+        tried = zip_longest(self.kept_at or (), self.tried_at or (), self.drafted_at, fillvalue=0)
+        if self.tried_at is not None and any(not kept <= own <= drafted for kept, own, drafted in tried):
+            found.append("rounds that reach a position are fewer than keep it, or more than draft it")
         return found
 
     def _rules(self) -> list[tuple[bool, str]]:
@@ -134,7 +142,9 @@ class Counts:
 
     def _longest(self) -> int | None:
         """The longest draft; where it is not told, the most that a round is seen to have kept, as no more than that can be cut off."""
-        if self.longest_draft is not None:
-            return self.longest_draft
+        return self._deepest() if self.longest_draft is None else self.longest_draft
+
+    def _deepest(self) -> int | None:
+        """The most that a round is seen to have kept."""
         kept = self.kept_at if self.kept_at is not None else None if self.histogram is None else self.histogram[1:]
         return None if kept is None else max((place for place, rounds in enumerate(kept, 1) if rounds), default=0)

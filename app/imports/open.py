@@ -15,6 +15,14 @@ def imported(
     """What a file tells. Of two texts of /metrics `before` is the earlier one, `requests` how many ended in between (llama-server does not say), and
     `concurrency` how many ran at a time. Without `format` the file is recognised. Raises NotImported alone."""
     document = parse(content) if before is None else pair(before, content, requests=requests, concurrency=concurrency)
+    if isinstance(document.value, str):
+        raise NotImported(
+            plain(
+                "This is no JSON. A server's /metrics counts since its start: give two of them, from before and after. Otherwise these are read: "
+                "%(formats)s.",
+                formats=_known(),
+            )
+        )
     return (recognise(document) if format is None else named(format)).read(document)
 
 
@@ -27,14 +35,6 @@ def named(format: str) -> Format:
 
 def recognise(document: Document) -> Format:
     """The one format that looks like this document. Raises NotImported where none does, or several do."""
-    if isinstance(document.value, str):
-        raise NotImported(
-            plain(
-                "This is no JSON. A server's /metrics counts since its start: give two of them, from before and after. Otherwise these are read: "
-                "%(formats)s.",
-                formats=_known(),
-            )
-        )
     found = [each for each in FORMATS.values() if each.looks_like(document)]
     if len(found) == 1:
         return found[0]

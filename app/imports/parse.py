@@ -45,7 +45,8 @@ def parse(content: bytes) -> Document:
 
 def pair(before: bytes, after: bytes, *, requests: int | None = None, concurrency: int | None = None) -> Document:
     """Two texts of a server's /metrics, and what is known of the requests in between. Raises NotImported."""
-    return Document({"before": _text(_opened(before)), "after": _text(_opened(after)), "requests": requests, "concurrency": concurrency})
+    texts = {"before": _text(_opened(before)), "after": _text(_opened(after))}
+    return Document({**texts, "requests": requests, "concurrency": concurrency, "said": True})
 
 
 def _opened(content: bytes) -> bytes:

@@ -1,25 +1,29 @@
 """Imports over HTTP."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
+from pydantic import ValidationError
 from starlette.datastructures import UploadFile
 
 from app.access.principal import Reader, Submitter
 from app.domain.outside.supplied import Supplied
 from app.errors import InvalidInput
-from app.imports.schemas import ImportFilter, ImportOut, ImportPage, ImportQuery
+from app.imports.schemas import Between, ImportFilter, ImportOut, ImportPage, ImportQuery
 from app.imports.service import Imports, imports_service
 
 router = APIRouter(prefix="/api/v1/imports", tags=["imports"])
 Service = Annotated[Imports, Depends(imports_service)]
 ImportId = Annotated[int, Path(description="A number that no import has is a 404, however large.")]
 FILE = {"type": "string", "format": "binary"}
+TOLD = {name: {"type": "integer" if name in Between.model_fields else "string"} for name in ImportQuery.model_fields}
 BODY = {
     "required": True,
     "content": {
         "application/octet-stream": {"schema": FILE},
-        "multipart/form-data": {"schema": {"type": "object", "properties": {"file": FILE, "before": FILE}, "required": ["file"]}},
+        "multipart/form-data": {"schema": {"type": "object", "properties": {"file": FILE, "before": FILE, **TOLD}, "required": ["file"]}},
     },
 }
 HERE: dict[int | str, dict[str, Any]] = {200: {"model": ImportOut, "description": "this very file is here already"}}
@@ -29,10 +33,12 @@ HERE: dict[int | str, dict[str, Any]] = {200: {"model": ImportOut, "description"
 async def take(request: Request, response: Response, principal: Submitter, imports: Service, asked: Annotated[ImportQuery, Query()]) -> ImportOut:
     """Takes the file of another tool: as the body, whatever its type, or as `file` of a form, with an earlier text of /metrics as `before`.
 
-    Language and tokenizer come from the file or from the query; without them its figures are refused until they are added."""
-    file, before = await sent(request)
-    supplied = Supplied.model_validate(asked.model_dump(exclude={"format"}))
-    made, created = await imports.take(file, supplied, principal=principal, before=before, format=asked.format)
+    Language and tokenizer come from the file, the query or the form; without them its figures are refused until they are added."""
+    came = await sent(request)
+    asked = merged(asked, came.told)
+    supplied = Supplied.model_validate(asked.model_dump(include=set(Supplied.model_fields)))
+    between = Between(requests=asked.requests, concurrency=asked.concurrency)
+    made, created = await imports.take(came.file, supplied, principal=principal, before=came.before, between=between, format=asked.format)
     response.status_code = 201 if created else 200
     response.headers["Location"] = f"/api/v1/imports/{made.id}"
     return made
@@ -56,15 +62,36 @@ async def complete(number: ImportId, said: Supplied, principal: Submitter, impor
     return await imports.complete(number, said, principal=principal)
 
 
-async def sent(request: Request) -> tuple[bytes, bytes | None]:
-    """The file, and the one of before where there is one. Raises InvalidInput."""
+@dataclass(frozen=True)
+class Sent:
+    """`before` is the earlier one of two texts, `told` what a form says beside its files."""
+
+    file: bytes
+    before: bytes | None = None
+    told: Mapping[str, str] = field(default_factory=dict)
+
+
+async def sent(request: Request) -> Sent:
+    """Raises InvalidInput."""
     if not request.headers.get("content-type", "").lower().startswith("multipart/form-data"):
-        return await request.body(), None
+        return Sent(await request.body())
     async with request.form(max_files=2, max_fields=32) as form:
         file, before = await content_of(form.get("file")), await content_of(form.get("before"))
+        told = {name: text for name, text in form.items() if isinstance(text, str) and text.strip()}
     if file is None:
         raise InvalidInput("The form holds no file under the name file.", fields=[{"pointer": "/file", "detail": "is required"}])
-    return file, before
+    return Sent(file, before, told)
+
+
+def merged(asked: ImportQuery, told: Mapping[str, str]) -> ImportQuery:
+    """What query and form say together. Raises InvalidInput where both say one thing, or the form one that is not known."""
+    twice = next((name for name in told if getattr(asked, name, None) is not None), None)
+    if twice is not None:
+        raise InvalidInput(f"{twice} is given twice, in the query and in the form.", fields=[{"pointer": f"/{twice}", "detail": "is given twice"}])
+    try:
+        return ImportQuery.model_validate({**asked.model_dump(exclude_none=True), **told})
+    except ValidationError as error:
+        raise InvalidInput.of([dict(each) | {"loc": ("body", *each["loc"])} for each in error.errors()]) from error
 
 
 async def content_of(part: UploadFile | str | None) -> bytes | None:

@@ -12,7 +12,16 @@ from app.reports.imported import ImportedCell, ImportedReport
 Format = Annotated[str, Field(min_length=1, max_length=64)]
 
 
-class ImportQuery(Supplied):
+class Between(Value):
+    """What is known of the requests between two texts of a server's /metrics."""
+
+    requests: Annotated[int | None, Field(ge=1, le=10**9, description="How many ended in between; llama-server does not count them.")] = None
+    concurrency: Annotated[
+        int | None, Field(ge=1, le=10**6, description="How many ran at a time; of one at a time steps without a draft are known.")
+    ] = None
+
+
+class ImportQuery(Supplied, Between):
     """Strict, like every body: a misspelt `tokenizer` must not make an import that has none."""
 
     format: Annotated[Format | None, Field(description="The id of the file's format, where the file does not tell it by itself.")] = None

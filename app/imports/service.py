@@ -18,7 +18,7 @@ from app.errors import Conflict, InvalidInput, NotFound, TooLarge, TooMany
 from app.imports import store
 from app.imports.formats.base import NotImported
 from app.imports.open import imported as opened
-from app.imports.schemas import ImportFilter, ImportLine, ImportOut, ImportPage
+from app.imports.schemas import Between, ImportFilter, ImportLine, ImportOut, ImportPage
 from app.reports.format import say
 from app.reports.imported import ImportedReport, report
 from app.storage.database import Database
@@ -28,6 +28,7 @@ from app.storage.view import View
 LARGEST = 2**63 - 1
 # Of what is kept of one file, as JSON.
 LARGEST_KEPT = 32 * 2**20
+NOTHING_BETWEEN = Between()
 # Of the list, kept at hand.
 MOST_LINES = 2000
 IMPORTED = "import made"
@@ -42,6 +43,10 @@ class WrongFile(InvalidInput):
     """This file cannot be imported"""
 
     fault: Fault | None = None
+
+
+class Alone(InvalidInput):
+    """The text of before is missing"""
 
 
 class Contradicted(InvalidInput):
@@ -59,13 +64,24 @@ class Imports(Seen):
         self._lines: dict[tuple[int, datetime | None], ImportLine] = {}
 
     async def take(
-        self, content: bytes, supplied: Supplied, *, principal: Principal, before: bytes | None = None, format: str | None = None
+        self,
+        content: bytes,
+        supplied: Supplied,
+        *,
+        principal: Principal,
+        before: bytes | None = None,
+        between: Between = NOTHING_BETWEEN,
+        format: str | None = None,
     ) -> tuple[ImportOut, bool]:
         """An import and whether it is new: the same bytes in a project are the same import, to which what is said now for the first time is added.
 
-        Raises WrongFile, Contradicted, OtherWords, TooMany."""
+        Raises WrongFile, Alone, Contradicted, OtherWords, TooMany."""
         principal.need("submit")
-        read, new, made = await asyncio.to_thread(_read, content, before, format, supplied)
+        if before is None and between != NOTHING_BETWEEN:
+            names = [name for name, value in between.model_dump().items() if value is not None]
+            fields = [{"pointer": f"/{name}", "detail": "is of two texts of /metrics"} for name in names]
+            raise Alone("requests and concurrency are said of two texts of /metrics; send the earlier one as before.", fields=fields)
+        read, new, made = await asyncio.to_thread(_read, content, before, between, format, supplied)
         new |= {"project": principal.home, "imported_by": principal.name}
         async with self._database.transaction() as connection:
             number = await store.add(connection, new)
@@ -149,10 +165,12 @@ class Imports(Seen):
         return row
 
 
-def _read(content: bytes, before: bytes | None, format: str | None, supplied: Supplied) -> tuple[Imported, dict[str, Any], ImportedReport]:
+def _read(
+    content: bytes, before: bytes | None, between: Between, format: str | None, supplied: Supplied
+) -> tuple[Imported, dict[str, Any], ImportedReport]:
     """What a file tells, its row, and its report."""
     try:
-        read = opened(content, before=before, format=format)
+        read = opened(content, before=before, requests=between.requests, concurrency=between.concurrency, format=format)
     except NotImported as error:
         raise _wrong(error.fault) from error
     kept = read.model_dump(mode="json", exclude_defaults=True)
@@ -162,14 +180,17 @@ def _read(content: bytes, before: bytes | None, format: str | None, supplied: Su
     if "\\u0000" in size:
         raise WrongFile("A name in this file holds the character NUL, which cannot be stored; take it out.")
     made = _report(read, supplied)
-    row = {"digest": _digest(content, before), "format": read.format, "imported": kept, "supplied": store.said(supplied)}
+    row = {"digest": _digest(content, before, between), "format": read.format, "imported": kept, "supplied": store.said(supplied)}
     return read, row | {"refusing": list(made.refusing)}, made
 
 
-def _digest(content: bytes, before: bytes | None) -> str:
-    """SHA-256 of a file; of two, over the digests of both."""
+def _digest(content: bytes, before: bytes | None, between: Between) -> str:
+    """SHA-256 of a file; of two, over the digests of both and what was said of the requests in between: two texts tell another thing with it."""
     own = hashlib.sha256(content)
-    return own.hexdigest() if before is None else hashlib.sha256(hashlib.sha256(before).digest() + own.digest()).hexdigest()
+    if before is None:
+        return own.hexdigest()
+    said = b"" if between == NOTHING_BETWEEN else between.model_dump_json().encode()
+    return hashlib.sha256(hashlib.sha256(before).digest() + own.digest() + said).hexdigest()
 
 
 def _wrong(fault: Fault) -> WrongFile:

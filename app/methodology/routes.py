@@ -11,5 +11,5 @@ router = APIRouter(prefix="/api/v1", tags=["methodology"])
 
 @router.get("/methodology")
 async def methodology(_: Reader) -> Methodology:
-    """Every figure with its formula, and the gates with what they go by and how often they are wrong."""
+    """Every figure with its formula, the gates with what they go by and how often they are wrong, and what files and engines elsewhere can tell."""
     return service.methodology()

@@ -2,6 +2,7 @@
 
 from typing import Literal
 
+from app.domain.outside.versions import Shape
 from app.domain.value import Value
 
 
@@ -56,8 +57,21 @@ class Limits(Value):
     letters: int
 
 
+class Told(Value):
+    """What a file of one format can tell: fields of counts, of single requests or of all of them together."""
+
+    format: str
+    tool: str
+    counts: tuple[str, ...]
+    of_single_requests: bool
+
+
 class Methodology(Value):
+    """`formats` are files that can be imported, `words` what is understood of engines; `run` there is None where nobody has run them yet."""
+
     figures: tuple[Definition, ...]
+    formats: tuple[Told, ...]
+    words: tuple[Shape, ...]
     limits: Limits
     over_texts: tuple[OfTexts, ...]
     over_machines: tuple[OfMachines, ...]

@@ -13,7 +13,8 @@ from app.metrics.base import Metric, Reading
 from app.metrics.catalogue import key_of
 from app.reports import imported_words as words
 from app.reports.imported_beside import Beside, beside
-from app.reports.imported_figures import FIGURES, OF_DRAFTED, carried, readings
+from app.reports.imported_figures import FIGURES, OF_DRAFTED, readings
+from app.reports.imported_told import carried
 
 HEADLINES = ("acceptance_rate", "acceptance_rate_nodes", "tokens_per_round")
 

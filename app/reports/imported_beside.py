@@ -8,7 +8,8 @@ from app.domain.counts import Counts
 from app.domain.outside.imported import Imported, Printed
 from app.domain.sentence import Sentence, plain
 from app.domain.value import Value
-from app.reports.imported_figures import FIGURES, carried
+from app.reports.imported_figures import FIGURES
+from app.reports.imported_told import carried
 
 EQUAL = plain("Equal to ours, as far as it is printed.")
 UNEXPLAINED = plain("It differs from ours, and none of the known reasons gives this number.")

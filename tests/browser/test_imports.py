@@ -6,6 +6,7 @@ import httpx
 import pytest
 from playwright.sync_api import FilePayload, expect
 
+from tests.app.imports.samples import content
 from tests.browser.conftest import Opener, Service
 from tests.integration.test_imports import BENCH
 
@@ -40,6 +41,36 @@ def test_the_pages_fit_and_pass(show: Opener, brought: list[int], width: int, pa
         if faults:
             found[name] = faults
     assert found == {}
+
+
+def test_two_texts_of_metrics_are_imported_without_a_script(show: Opener) -> None:
+    """Catches a form that cannot say how many requests there were, and an error beside the wrong field or in a closed part of the form."""
+    page = show("/imports", java_script_enabled=False).page
+
+    def choose(*names: str) -> None:
+        for label, name in zip(("File of the tool", "The server's counters from before"), names, strict=False):
+            buffer = content(f"llama_metrics/ngram_{name}.txt")
+            page.get_by_label(label).set_input_files({"name": name, "mimeType": "text/plain", "buffer": buffer})
+
+    page.get_by_text("The file is a server's /metrics").click()
+    choose("after", "before")
+    page.get_by_role("button", name="Import the file").click()
+    expect(page.locator("#requests-error")).to_contain_text("does not count its requests")
+    choose("after", "before")
+    page.get_by_label("Requests in between").fill("eight")
+    page.get_by_role("button", name="Import the file").click()
+    expect(page.locator("#requests-error")).to_contain_text("whole number")
+    expect(page.get_by_label("Requests in between")).to_have_value("eight")
+    page.get_by_label("Requests in between").fill("8")
+    choose("after")
+    page.get_by_role("button", name="Import the file").click()
+    expect(page.locator("#before-error")).to_be_visible()
+    choose("after", "before")
+    page.get_by_label("Requests at a time").fill("1")
+    page.get_by_role("button", name="Import the file").click()
+    expect(page.locator("#refused")).to_contain_text("neither in which language")
+    page.get_by_text("What was counted").click()
+    expect(page.locator("main")).to_contain_text("213")
 
 
 def test_a_file_is_imported_and_completed_without_a_script(show: Opener) -> None:

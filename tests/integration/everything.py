@@ -178,6 +178,9 @@ class Everything:
             answer = await take(service, BENCH | over, query)
             assert answer.status_code == 201, answer.text
             self.imports.append(answer.json()["id"])
+        for hardware in ("Xeon", None):
+            answer = await service.client.patch(f"/api/v1/imports/{self.imports[-1]}", json={"hardware": hardware}, headers=service.admin)
+            assert answer.status_code == 200, answer.text
         access, users = service.app.state.access, service.app.state.users
         await access.add_project("other")
         await access.create("ci", ("read", "submit"))

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+from tests.app.imports.samples import content
 from tests.integration.conftest import Place
 from tests.integration.test_gate_command import Bench
 from tests.integration.test_imports import BENCH
@@ -57,3 +58,10 @@ async def test_two_texts_of_metrics_are_sent_together(place: Place, tmp_path: Pa
             assert status == 0, error
             found = json.loads(out)["report"]["counts"]
             assert (found["rounds"], found["drafted"], found["verified"]) == (50, 200, 163)
+            after.write_bytes(content("llama_metrics/ngram_after.txt"))
+            before.write_bytes(content("llama_metrics/ngram_before.txt"))
+            status, _, error = await bench.say("import", after, "--before", before)
+            assert (status, "does not count its requests" in error) == (2, True)
+            status, out, error = await bench.say("import", after, "--before", before, "--requests", 8, "--concurrency", 1, "--json")
+            assert status == 3, error
+            assert json.loads(out)["report"]["counts"]["undrafted"] == 213

@@ -7,6 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
+from tests.app.imports.samples import content
 from tests.integration.conftest import Service
 
 # A result of `vllm bench serve`, as that program writes it, without its lists.
@@ -68,6 +69,9 @@ async def test_without_a_language_every_figure_is_refused_until_it_is_told(servi
     assert taken_back["report"]["refusing"] == ["language"]
     log = [row[0] for row in await service.sql("SELECT body FROM events WHERE kind LIKE 'import %' ORDER BY id")]
     assert [body.get("changed") for body in log] == [None, {"language": [None, "en"]}, {"language": ["en", None]}]
+    access = (await service.client.get("/access", headers=service.admin | {"Accept": "text/html"})).text
+    assert f"changed what is known of import {made['id']}: language: en" in access
+    assert f"changed what is known of import {made['id']}: language: not told" in access
 
 
 async def test_the_same_file_is_the_same_import(service: Service) -> None:
@@ -123,6 +127,56 @@ async def test_a_file_comes_as_a_form_or_compressed(service: Service) -> None:
     assert packed.json()["report"]["counts"] == made.json()["report"]["counts"]
     empty = await service.client.post("/api/v1/imports", files={"other": ("x", b"{}")}, headers=service.admin)
     assert (empty.status_code, empty.json()["errors"][0]["pointer"]) == (422, "/file")
+
+
+def metrics(engine: str) -> dict[str, tuple[str, bytes]]:
+    """The earlier and the later text of a server's /metrics, as a form sends them."""
+    return {"file": ("after", content(f"{engine}_metrics/ngram_after.txt")), "before": ("before", content(f"{engine}_metrics/ngram_before.txt"))}
+
+
+async def test_two_texts_of_metrics_take_the_number_of_their_requests(service: Service) -> None:
+    """Catches llama-server's counters that cannot be imported at all, steps without a draft that nobody may ask for, and a number lost between the
+    form and the file."""
+    silent = await service.client.post("/api/v1/imports?language=ru&tokenizer=t", files=metrics("llama"), headers=service.admin)
+    assert (silent.status_code, silent.json()["errors"][0]["field"]) == (422, "/requests")
+    form = {"requests": "8", "concurrency": "1", "language": "ru", "tokenizer": "t"}
+    made = await service.client.post("/api/v1/imports", files=metrics("llama"), data=form, headers=service.admin)
+    assert made.status_code == 201, made.text
+    counts = made.json()["report"]["counts"]
+    assert [counts[name] for name in ("requests", "emitted", "rounds", "verified", "drafted", "undrafted")] == [8, 433, 35, 177, 258, 213]
+    assert made.json()["report"]["closure"] == "closes"
+    assert (made.json()["report"]["known"]["load"], made.json()["report"]["told_by"]["load"]) == ("concurrency 1", "person")
+    other = {"load": "concurrency 4"}
+    assert (await patch(service, made.json()["id"], other)).status_code == 422
+    query = "?requests=8&concurrency=1&language=ru&tokenizer=t"
+    again = await service.client.post(f"/api/v1/imports{query}", files=metrics("llama"), headers=service.admin)
+    assert (again.status_code, again.json()["id"]) == (200, made.json()["id"])
+    shared = await service.client.post("/api/v1/imports?requests=8&concurrency=2", files=metrics("llama"), headers=service.admin)
+    assert (shared.status_code, shared.json()["report"]["counts"]["undrafted"]) == (201, None)
+    other = await service.client.post("/api/v1/imports?requests=7", files=metrics("vllm"), headers=service.admin)
+    assert (other.status_code, "counted 8 requests" in other.json()["detail"]) == (422, True)
+
+
+@pytest.mark.parametrize(
+    ("query", "form", "pointer"),
+    [
+        ("?requests=8", {"requests": "8"}, "/requests"),
+        ("", {"tokeniser": "t"}, "/tokeniser"),
+        ("", {"concurrency": "0"}, "/concurrency"),
+        ("", {"language": "klingonish"}, "/language"),
+    ],
+)
+async def test_a_form_is_as_strict_as_a_query(service: Service, query: str, form: dict[str, str], pointer: str) -> None:
+    """Catches a misspelt or doubled field of a form that is passed over."""
+    answer = await service.client.post(f"/api/v1/imports{query}", files=metrics("llama"), data=form, headers=service.admin)
+    assert (answer.status_code, answer.json()["errors"][0]["pointer"]) == (422, pointer)
+    assert (await service.get("/api/v1/imports")).json()["total"] == 0
+
+
+async def test_a_number_of_requests_is_not_said_of_a_whole_file(service: Service) -> None:
+    """Catches a number that is dropped in silence."""
+    answer = await take(service, query="?concurrency=1")
+    assert (answer.status_code, answer.json()["errors"][0]["pointer"]) == (422, "/concurrency")
 
 
 async def test_an_import_is_its_projects_own(service: Service) -> None:

@@ -21,6 +21,7 @@ from app.settings import Settings
 from app.storage.database import Database
 from tests import factories
 from tests.integration.conftest import Service, serving
+from tests.integration.test_imports import BENCH, take
 
 # Served by the framework: the description of the API, and files that are the same for everybody.
 PUBLIC = {"/api/v1/openapi.json", "/static"}
@@ -127,13 +128,14 @@ class Data:
     run: int
     other: int
     campaign: int
+    brought: int
     attempt: int
     headers: dict[str, str]
 
     def address(self, path: str) -> str:
-        values = {"run": self.run, "run_id": self.run, "campaign": self.campaign, "campaign_id": self.campaign, "figure": "acceptance_rate"}
+        values = {"run": self.run, "run_id": self.run, "campaign": self.campaign, "campaign_id": self.campaign, "number": self.brought}
         asked = QUERIES.get(path, "").format(run=self.run, other=self.other)
-        return filled(path, **values) + asked
+        return filled(path, figure="acceptance_rate", **values) + asked
 
 
 # Routes that name runs, or that answer only to a question.
@@ -143,11 +145,11 @@ QUERIES = {
     "/api/v1/comparisons.csv": "?runs={run},{other}",
     "/api/v1/figures": "?id=acceptance_rate",
 }
-NAMES_A_RUN = ("{run}", "{run_id}", "{campaign}", "{campaign_id}")
+NAMES_A_RUN = ("{run}", "{run_id}", "{campaign}", "{campaign_id}", "{number}")
 
 
 async def furnished(service: Service, project: str) -> Data:
-    """Two finished runs and a campaign of two that wait, one of them leased."""
+    """Two finished runs, an import, and a campaign of two that wait, one of them leased."""
     runner = await service.token("runner", project=project)
     headers = await service.token("read", "submit", "admin", project=project)
     await service.offer(runner, labels={"machine": LABEL})
@@ -159,8 +161,9 @@ async def furnished(service: Service, project: str) -> Data:
         found.append(run)
     bodies = [factories.spec_body(trials=trials, labels={"machine": LABEL}) for trials in (5, 6)]
     campaign = (await service.client.post("/api/v1/campaigns", json={"title": TITLE, "runs": bodies}, headers=headers)).json()["id"]
+    made = await take(service, BENCH | {"model_id": LABEL}, "?language=ru", headers)
     held = await service.lease(runner)
-    return Data(found[0], found[1], campaign, held.id, headers)
+    return Data(found[0], found[1], campaign, made.json()["id"], held.id, headers)
 
 
 async def asked(service: Service, address: str, headers: dict[str, str]) -> tuple[int, str]:
@@ -175,7 +178,7 @@ async def asked(service: Service, address: str, headers: dict[str, str]) -> tupl
 
 async def test_nothing_leaks_from_one_project_into_another(public: Service) -> None:
     """Catches a query without its view: every address of one project's things, and every list, asked by the other."""
-    for table in ("runs", "campaigns", "attempts"):
+    for table in ("runs", "campaigns", "attempts", "imports"):
         await public.sql(f"ALTER TABLE {table} ALTER COLUMN id RESTART WITH {FIRST}")
     mine = await furnished(public, "mine")
     others = await public.token("read", "submit", "admin", project="theirs")
@@ -184,7 +187,7 @@ async def test_nothing_leaks_from_one_project_into_another(public: Service) -> N
         address = mine.address(route.path)
         own, _ = await asked(public, address, mine.headers)
         status, text = await asked(public, address, others)
-        text = text.replace(address, "").replace(f"run {mine.run}", "").replace(f"campaign {mine.campaign}", "")
+        text = text.replace(address, "").replace(f"run {mine.run}", "").replace(f"campaign {mine.campaign}", "").replace(f"import {mine.brought}", "")
         named = any(name in route.path for name in NAMES_A_RUN) or "{run}" in QUERIES.get(route.path, "")
         if named and (status != 404 or own == 404):
             wrong.append(f"{address}: {status} to others, {own} to its own")

@@ -16,7 +16,8 @@ MOST_REQUESTS = 100_000
 
 class Carried(Value):
     """The part of a passport that a file carries; None is what it does not tell. `language` and `tokenizer` are there only where the file names them:
-    they are never guessed. `load` is in the tool's words, as is all that is no identity."""
+    they are never guessed. `load` is in the tool's words, as is all that is no identity; `load_said` tells that it is the word of whoever sent the
+    file, and that counts hang on it."""
 
     target: Short | None = None
     engine: Short | None = None
@@ -30,6 +31,7 @@ class Carried(Value):
     chat_template: Short | None = None
     sampling: Short | None = None
     load: Short | None = None
+    load_said: bool = False
     suite: Short | None = None
     hardware: Short | None = None
     measured_at: Short | None = None
@@ -83,6 +85,7 @@ def summed(readings: list[Reading]) -> Reading:
         histogram=_columns([each.counts.histogram for each in readings]),
         kept_at=_columns([each.counts.kept_at for each in readings]),
         drafted_at=_columns([each.counts.drafted_at for each in readings]),
+        tried_at=_columns([each.counts.tried_at for each in readings]),
     )
     sources = {each.drafted_source for each in readings}
     return first.model_copy(

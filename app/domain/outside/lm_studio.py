@@ -1,5 +1,7 @@
-"""What LM Studio tells of its own work: `stats` in each answer of its REST API. Rounds are not told. Drafts that it ignored are among the drafted
-ones and were never verified, so they are kept apart as well."""
+"""What LM Studio tells of its own work: `stats` in each answer of its REST API. Rounds are not told.
+
+Its total is what the draft model generated: accepted, rejected, and ignored ones, which were not sent to the main model (lmstudio-js,
+LLMPredictionStats.ts). D counts what was put in front of the verifier, so it is the total without the ignored."""
 
 from collections.abc import Mapping
 
@@ -20,14 +22,14 @@ _REJECTED, _IGNORED = "stats.rejected_draft_tokens_count", "stats.ignored_draft_
 def stats(body: Mapping[str, object]) -> Reading:
     """One answer. Raises NotUnderstood, also where accepted, rejected and ignored drafts do not add up to all of them."""
     found = section(body, "stats")
+    accepted, rejected, ignored, total = (count(found, name) for name in (_ACCEPTED, _REJECTED, _IGNORED, _TOTAL))
     told: Told = {
-        "emitted": count(section(body, "usage"), _EMITTED), "rounds": None, "drafted": count(found, _TOTAL), "verified": count(found, _ACCEPTED)
-    }  # fmt: skip
-    rejected, ignored = count(found, _REJECTED), count(found, _IGNORED)
-    parts = [told["verified"], rejected, ignored]
-    if told["drafted"] is not None and None not in parts and sum(part or 0 for part in parts) != told["drafted"]:
-        raise NotUnderstood(plain("%(parts)s do not add up to %(total)s.", parts=f"{_ACCEPTED}, {_REJECTED}, {_IGNORED}", total=_TOTAL))
-    looked_for = {"emitted": (_EMITTED,), "rounds": ("stats",), "drafted": (_TOTAL,), "verified": (_ACCEPTED,)}
+        "emitted": count(section(body, "usage"), _EMITTED),
+        "rounds": None,
+        "drafted": _sent(accepted, rejected, ignored, total),
+        "verified": accepted,
+    }
+    looked_for = {"emitted": (_EMITTED,), "rounds": ("stats",), "drafted": (_REJECTED, _IGNORED, _TOTAL), "verified": (_ACCEPTED,)}
     return Reading(
         engine="lmstudio",
         shape=ANSWER.name,
@@ -36,3 +38,13 @@ def stats(body: Mapping[str, object]) -> Reading:
         absent=absences(looked_for, told),
         ignored=ignored,
     )
+
+
+def _sent(accepted: int | None, rejected: int | None, ignored: int | None, total: int | None) -> int | None:
+    """D; None where it is told neither how many were rejected nor how many of the total were ignored."""
+    parts = None if accepted is None or rejected is None else accepted + rejected
+    rest = None if total is None or ignored is None else total - ignored
+    known = {each for each in (parts, rest) if each is not None}
+    if len(known) > 1 or any(not 0 <= each <= (each if total is None else total) for each in known):
+        raise NotUnderstood(plain("%(parts)s do not add up to %(total)s.", parts=f"{_ACCEPTED}, {_REJECTED}, {_IGNORED}", total=_TOTAL))
+    return known.pop() if known else None

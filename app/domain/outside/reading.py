@@ -23,7 +23,7 @@ class Reading(Value):
     """Counts of one request, or of `counts.requests` of them together, as `engine` told them in the key names of `shape` (a version or a generation
     of them). A count that is None is among `absent`, or follows from none of the engine's words. `counts_before_stop` says that the engine is known
     to count drafts before its stop check; `tree`, that drafted tokens are nodes; `forced`, that acceptance was made up, and by which word; `ignored`
-    counts those of the drafted tokens that the engine says its verifier never saw."""
+    counts drafts, beside the drafted ones, that the engine says its verifier never saw."""
 
     engine: Engine
     shape: Short

@@ -86,7 +86,8 @@ class Known(Value):
     @property
     def told_by(self) -> dict[str, Teller]:
         carried = told(self.carried)
-        return {name: "file" if name in carried else "person" for name in self.values}
+        said = {"load"} if self.carried.load_said else set()
+        return {name: "file" if name in carried and name not in said else "person" for name in self.values}
 
     @property
     def missing(self) -> tuple[str, ...]:
@@ -100,7 +101,7 @@ class Known(Value):
 
 def told(carried: Carried) -> dict[str, str]:
     """What a file tells. A language that is no tag of BCP-47 names none, and is not guessed at."""
-    found = {name: str(value) for name, value in carried.model_dump().items() if value is not None and str(value).strip()}
+    found = {name: str(value) for name, value in carried.model_dump(exclude={"load_said"}).items() if value is not None and str(value).strip()}
     try:
         found |= {"language": standard_tag(found["language"])} if "language" in found else {}
     except ValueError:

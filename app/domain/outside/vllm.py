@@ -43,6 +43,7 @@ def speculative_decoding(body: Mapping[str, object], *, forced: str | None = Non
     told: Told = {"emitted": emitted, "rounds": count(found, _ROUNDS_OF), "drafted": count(found, _DRAFTED_OF), "verified": count(found, _KEPT_OF)}
     keys = {"rounds": _ROUNDS_OF, "drafted": _DRAFTED_OF, "verified": _KEPT_OF}
     looked_for = {"emitted": (_EMITTED,)} | {name: (_OBJECT if found is None else key,) for name, key in keys.items()}
+    steps = by_step(body)
     return Reading(
         engine="vllm",
         shape=ANSWER.name,
@@ -54,6 +55,8 @@ def speculative_decoding(body: Mapping[str, object], *, forced: str | None = Non
             histogram=counts(found, f"{_OBJECT}.acceptance_histogram"),
             kept_at=_reaching(counts(found, f"{_OBJECT}.per_step_accepted")),
             drafted_at=_reaching(counts(found, f"{_OBJECT}.per_step_drafted")),
+            # A round reaches a draft that it made if it kept all before.
+            tried_at=_reaching(None if steps is None else tuple(min(made, kept + 1) for made, kept in zip(*steps, strict=True))),
         ),
         drafted_source="absent" if told["drafted"] is None else "observed",
         absent=absences(looked_for, told),

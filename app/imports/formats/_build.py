@@ -31,7 +31,7 @@ def gathered(found: Iterable[Request]) -> list[Request]:
     places = 0
     for request in found:
         counts = request.reading.counts
-        places += sum(len(each or ()) for each in (counts.histogram, counts.kept_at, counts.drafted_at))
+        places += sum(len(each or ()) for each in (counts.histogram, counts.kept_at, counts.drafted_at, counts.tried_at))
         if len(requests) == MOST_REQUESTS:
             raise NotImported(plain("The file holds more than %(most)s requests; import it in parts.", most=MOST_REQUESTS))
         if places > MOST_PLACES:

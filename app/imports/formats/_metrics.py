@@ -10,7 +10,7 @@ from app.domain.outside.untrusted import NotUnderstood
 from app.domain.sentence import plain
 from app.imports.formats._build import drafted
 from app.imports.formats._node import Node, top
-from app.imports.formats.base import Document
+from app.imports.formats.base import Document, NotImported
 
 _MODEL = "model_name"
 
@@ -21,25 +21,39 @@ def looks_like(document: Document, prefix: str) -> bool:
     return isinstance(after, str) and f"\n{prefix}" in f"\n{after}"
 
 
-def read(document: Document, name: str, tool: str, prefix: str, counted: Callable[[Moved, int | None, bool], Reading]) -> Imported:
-    """`counted` takes the differences, the number of requests as the file says it, and whether they ran one at a time."""
+def read(document: Document, name: str, tool: str, prefix: str, counted: Callable[[Moved, bool], Reading]) -> Imported:
+    """`counted` takes the differences, and whether requests ran one at a time. Raises NotImported, also where the server counted another number of
+    requests than is said."""
     file = top(document)
     requests, concurrency, model = file.count("requests"), file.count("concurrency"), file.text("model")
     before, after = _scrape(file.need("before"), prefix), _scrape(file.need("after"), prefix)
     try:
-        total = counted(prometheus.difference(before, after, model=model), requests, concurrency == 1)
+        total = counted(prometheus.difference(before, after, model=model), concurrency == 1)
     except NotUnderstood as error:
         file.wrong(error.sentence)
     if total.counts.requests == 0:
         file.wrong(plain("No request ended between the two texts; there is nothing to import."))
+    if requests is not None and requests != total.counts.requests:
+        said = plain(
+            "The server counted %(counted)s requests between the two texts, not %(said)s: what else was asked of it is in its counters too.",
+            counted=str(total.counts.requests), said=str(requests),
+        )  # fmt: skip
+        raise NotImported(said, field="/requests")
     carried = Carried(
         target=model or _model(after),
         engine=total.engine,
         longest_draft=drafted(total.counts.longest_draft),
         load=None if concurrency is None else f"concurrency {concurrency}",
+        load_said=file.fields.get("said") is True,
     )
-    remark = plain("The counters are the whole server's: all that was asked of it between the two texts is in them, warm-up and other clients too.")
-    return Imported(format=name, tool=tool, carried=carried, total=total, remarks=(remark,))
+    remarks = [
+        plain("The counters are the whole server's: all that was asked of it between the two texts is in them, warm-up and other clients too.")
+    ]
+    if total.counts.undrafted is not None:
+        remarks.append(
+            plain("Steps without a draft are the steps that are left when each prompt is taken for one: a longer one, cut in pieces, counts more.")
+        )
+    return Imported(format=name, tool=tool, carried=carried, total=total, remarks=tuple(remarks))
 
 
 def _scrape(text: Node, prefix: str) -> Scrape:

@@ -105,4 +105,4 @@ def _differs(record: Node) -> bool:
     return usage is not None and client is not None and usage != client
 
 
-FORMAT = Format(NAME, TOOL, ("emitted", "rounds", "drafted", "verified", "histogram"), _looks_like, _read)
+FORMAT = Format(NAME, TOOL, ("emitted", "rounds", "drafted", "verified", "histogram"), _looks_like, _read, singles=True)

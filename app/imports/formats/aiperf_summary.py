@@ -23,11 +23,15 @@ _PRINTED = (
 
 
 def _looks_like(document: Document) -> bool:
-    return not isinstance(document.value, list) and first_object(document).keys() >= {"aiperf_version", "input_config"}
+    names = first_object(document).keys()
+    # The export of server metrics has both as well.
+    return not isinstance(document.value, list) and names >= {"aiperf_version", "input_config"} and "metrics" not in names
 
 
 def _read(document: Document) -> Imported:
     file = top(document)
+    if _phases(file, "warmup") and file.at("warmup_metrics") is None:
+        file.wrong(plain("This is the summary of one phase and does not say of which: it may be the warm-up. Import that of the whole run."))
     requests = _total(file, "completed_request_count")
     if not requests:
         file.wrong(plain("No request of this file has ended well; there is nothing to import."))
@@ -47,7 +51,10 @@ def _read(document: Document) -> Imported:
     missing = absent(**{count: names for count, names in looked_for.items() if getattr(counts, count) is None})
     # The summary does not name the server; what is known of an engine is known of none here.
     told = reading("openai", NAME, counts, missing)
-    remarks = [plain("Rates and lengths named without “overall” or “token weighted” are means over requests: a short answer weighs like a long one.")]
+    remarks = [
+        plain("The summary does not name the server's engine; profile_export.jsonl of the same run does, and tells of single requests."),
+        plain("Rates and lengths named without “overall” or “token weighted” are means over requests: a short answer weighs like a long one."),
+    ]
     return Imported(
         format=NAME,
         tool=TOOL,
@@ -64,13 +71,17 @@ def _total(file: Node, name: str) -> int | None:
     return None if found is None else found.as_count()
 
 
+def _phases(file: Node, kind: str) -> list[Node]:
+    phases = file.need("input_config").at("phases")
+    return [each for each in ([] if phases is None else phases.entries()) if each.text("kind") == kind]
+
+
 def _carried(file: Node) -> Carried:
     config = file.need("input_config")
     models = config.within("models", "items")
     names = [] if models is None else models.entries()
     tokenizer = config.at("tokenizer")
-    phases = config.at("phases")
-    measured = [each for each in ([] if phases is None else phases.entries()) if each.text("kind") == "profiling"]
+    measured = _phases(file, "profiling")
     load = [f"{name} {found.as_written()}" for each in measured for name in ("concurrency", "rate") if (found := each.at(name)) is not None]
     return Carried(
         target=names[0].text("name") if len(names) == 1 else None,

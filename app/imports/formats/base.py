@@ -21,7 +21,7 @@ class NotImported(ValueError):
 class Document:
     """What a file holds, parsed. `value` is that of its JSON; the list of all lines for JSON Lines, whose numbers are `lines` then; the text itself
     for Prometheus's exposition. Two such texts are one document whose value is {"before": text, "after": text}, with `requests` (how many ended in
-    between) and `concurrency` beside them where these are known."""
+    between) and `concurrency` beside them where these are known, and `said` where whoever sent the texts said them."""
 
     value: object
     lines: tuple[int, ...] | None = None
@@ -30,10 +30,11 @@ class Document:
 @dataclass(frozen=True)
 class Format:
     """One kind of file. `looks_like` sees a document of any shape and is quick and cautious: a file that another tool wrote is not its. `read` raises
-    NotImported alone. `gives` names the fields of Counts that such a file can tell."""
+    NotImported alone. `gives` names the fields of Counts that such a file can tell; `singles` says that it tells them of single requests."""
 
     name: str
     tool: str
     gives: tuple[str, ...]
     looks_like: Callable[[Document], bool]
     read: Callable[[Document], Imported]
+    singles: bool = False

@@ -4,10 +4,10 @@ from app.domain.outside import llama_cpp
 from app.domain.outside.imported import Imported
 from app.domain.outside.prometheus import Moved
 from app.domain.outside.reading import Reading
-from app.domain.outside.untrusted import NotUnderstood
 from app.domain.sentence import plain
 from app.imports.formats import _metrics
-from app.imports.formats.base import Document, Format
+from app.imports.formats._node import top
+from app.imports.formats.base import Document, Format, NotImported
 
 NAME = "llama-metrics"
 TOOL = "llama-server /metrics"
@@ -18,18 +18,16 @@ def _looks_like(document: Document) -> bool:
 
 
 def _read(document: Document) -> Imported:
-    return _metrics.read(document, NAME, TOOL, llama_cpp.PREFIX, _counted)
-
-
-def _counted(moved: Moved, requests: int | None, one_at_a_time: bool) -> Reading:
+    file = top(document)
+    requests = file.count("requests")
     if requests is None:
-        raise NotUnderstood(
-            plain(
-                "llama-server does not count its requests: say how many there were between the two texts, in one JSON file with before, after and "
-                "requests."
-            )
-        )
-    return llama_cpp.counters(moved, requests=requests, prompt_calls=requests if one_at_a_time else None)
+        said = plain("llama-server does not count its requests: say under %(name)s how many ended between the two texts.", name="requests")
+        raise NotImported(said, field="/requests")
+
+    def counted(moved: Moved, one_at_a_time: bool) -> Reading:
+        return llama_cpp.counters(moved, requests=requests, prompt_calls=requests if one_at_a_time else None)
+
+    return _metrics.read(document, NAME, TOOL, llama_cpp.PREFIX, counted)
 
 
 FORMAT = Format(NAME, TOOL, ("emitted", "rounds", "drafted", "verified", "undrafted", "kept_at"), _looks_like, _read)

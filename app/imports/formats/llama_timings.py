@@ -45,4 +45,4 @@ def _sampling(answers: list[Node]) -> str | None:
     return None if value is None else f"temperature {value}"
 
 
-FORMAT = Format(NAME, TOOL, ("emitted", "drafted", "verified"), _looks_like, _read)
+FORMAT = Format(NAME, TOOL, ("emitted", "drafted", "verified"), _looks_like, _read, singles=True)

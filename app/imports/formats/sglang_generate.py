@@ -29,4 +29,4 @@ def _request(answer: Node, place: int) -> Request:
     return Request(name=found.text("id") or str(place), reading=answer.understood(sglang.meta_info), emitted_by="meta_info")
 
 
-FORMAT = Format(NAME, TOOL, ("emitted", "rounds", "drafted", "verified", "histogram"), _looks_like, _read)
+FORMAT = Format(NAME, TOOL, ("emitted", "rounds", "drafted", "verified", "histogram"), _looks_like, _read, singles=True)

@@ -77,4 +77,4 @@ def _histogram(lengths: list[int]) -> tuple[int, ...] | None:
     return tuple(found[length] for length in range(1, longest + 1)) if longest <= LONGEST_DRAFT else None
 
 
-FORMAT = Format(NAME, TOOL, ("emitted", "rounds", "verified", "histogram"), _looks_like, _read)
+FORMAT = Format(NAME, TOOL, ("emitted", "rounds", "verified", "histogram"), _looks_like, _read, singles=True)

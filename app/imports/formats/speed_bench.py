@@ -82,4 +82,4 @@ def _remarks(failed: int, speculated: bool) -> list[Sentence]:
     return said
 
 
-FORMAT = Format(NAME, TOOL, ("emitted", "drafted", "verified"), _looks_like, _read)
+FORMAT = Format(NAME, TOOL, ("emitted", "drafted", "verified"), _looks_like, _read, singles=True)

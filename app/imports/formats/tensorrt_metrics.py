@@ -19,8 +19,8 @@ def _read(document: Document) -> Imported:
     return _metrics.read(document, NAME, TOOL, tensorrt_llm.PREFIX, _counted)
 
 
-def _counted(moved: Moved, _requests: int | None, _one_at_a_time: bool) -> Reading:
+def _counted(moved: Moved, _one_at_a_time: bool) -> Reading:
     return tensorrt_llm.counters(moved)
 
 
-FORMAT = Format(NAME, TOOL, ("emitted", "rounds", "drafted", "verified", "kept_at"), _looks_like, _read)
+FORMAT = Format(NAME, TOOL, ("emitted", "rounds", "drafted", "verified", "kept_at", "drafted_at"), _looks_like, _read)

@@ -19,7 +19,7 @@ def _read(document: Document) -> Imported:
     return _metrics.read(document, NAME, TOOL, vllm.PREFIX, _counted)
 
 
-def _counted(moved: Moved, _requests: int | None, one_at_a_time: bool) -> Reading:
+def _counted(moved: Moved, one_at_a_time: bool) -> Reading:
     total = vllm.counters(moved)
     # Each prompt takes a step of its own where one request runs at a time.
     return vllm.counters(moved, prompt_steps=total.counts.requests) if one_at_a_time else total

@@ -45,4 +45,4 @@ def _request(answer: Node, place: int) -> Request:
     return Request(name=answer.text("id") or str(place), reading=answer.understood(vllm.speculative_decoding), emitted_by="usage")
 
 
-FORMAT = Format(NAME, TOOL, ("emitted", "rounds", "drafted", "verified", "histogram", "kept_at"), _looks_like, _read)
+FORMAT = Format(NAME, TOOL, ("emitted", "rounds", "drafted", "verified", "histogram", "kept_at", "drafted_at"), _looks_like, _read, singles=True)

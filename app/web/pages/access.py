@@ -21,6 +21,7 @@ from app.reports.format import decimal, moment
 from app.reports.retold import retell
 from app.reports.translate import gettext, ngettext
 from app.reports.words import mark
+from app.web.pages.imports import import_field
 from app.web.preferences import locale_of
 from app.web.render import page
 
@@ -49,7 +50,7 @@ DEEDS: dict[str, str] = {
     "cancelled": mark("cancelled run %(run)s"),
     "suite uploaded": mark("uploaded the suite %(suite)s"),
     "import made": mark("imported results of %(format)s as import %(import)s"),
-    "import completed": mark("changed what is known of import %(import)s"),
+    "import completed": mark("changed what is known of import %(import)s: %(changed)s"),
     "webhook made": mark("made webhook %(webhook)s, which leads to %(host)s"),
     "webhook removed": mark("removed webhook %(webhook)s"),
 }
@@ -195,7 +196,13 @@ def sentence(alive: list[Token], now: datetime, locale: str) -> str:
     return f"{said} {text % {'n': decimal(stale, 0, locale)}}"
 
 
+def _changed(deed: Deed) -> list[tuple[str, str | None]]:
+    """Fields of an import's passport, and what they were changed to."""
+    return [(name, new) for name, (_, new) in deed.body["changed"].items()] if deed.kind == "import completed" else []
+
+
 def act(deed: Deed, locale: str) -> Act:
     known = {"name": "", "address": "", "invited_by": "", "suite": ""} | {k: str(v) for k, v in deed.body.items()}
+    known["changed"] = ", ".join(f"{import_field(name, locale)}: {new or gettext('not told', locale)}" for name, new in _changed(deed))
     said = gettext(DEEDS[deed.kind], locale) % (known | {"project": deed.project or "", "run": deed.run}) if deed.kind in DEEDS else deed.kind
     return Act(moment(deed.at, locale), deed.actor, said, deed.project or gettext("every project", locale), deed.run)

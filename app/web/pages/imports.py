@@ -14,8 +14,8 @@ from app.domain.outside.supplied import REFUSING, Supplied
 from app.errors import AppError
 from app.imports.open import FORMATS
 from app.imports.routes import content_of
-from app.imports.schemas import ImportFilter, ImportLine, ImportOut
-from app.imports.service import Contradicted, Imports, OtherWords, WrongFile, imports_service
+from app.imports.schemas import Between, ImportFilter, ImportLine, ImportOut
+from app.imports.service import Alone, Contradicted, Imports, OtherWords, WrongFile, imports_service
 from app.reports.fields import field_name
 from app.reports.format import counted, decimal, number, say
 from app.reports.imported import ImportedReport
@@ -32,8 +32,11 @@ router = APIRouter(include_in_schema=False)
 Service = Annotated[Imports, Depends(imports_service)]
 Problem = tuple[str, str]
 FIELDS = tuple(Supplied.model_fields)
+NUMBERS = tuple(Between.model_fields)
 WRONG = {"language": mark("Name the language by its tag, such as ru or en.")}
 TOO_LONG = mark("At most 256 characters, and no others than text.")
+NO_NUMBER = mark("Enter a whole number from 1, or leave it empty.")
+ALONE = mark("This is known of two texts of /metrics alone: choose the one from before too.")
 # Fields that a passport of ours has under another name, or has not.
 OTHER_FIELDS = {"chat_template": mark("chat template"), "longest_draft": mark("longest draft"), "measured_at": mark("measured at")}
 COUNTS = (
@@ -64,11 +67,13 @@ async def upload(request: Request, principal: Submitter, imports: Service) -> Re
         file, before = await content_of(form.get("file")), await content_of(form.get("before"))
         typed = {name: text.strip() for name, text in form.items() if isinstance(text, str)}
     supplied, problems = supplied_of(typed, locale)
+    between, wrong = between_of(typed, locale)
+    problems += wrong
     if file is None:
         problems.append(("file", gettext("Choose the file that the tool wrote.", locale)))
-    if file is not None and supplied is not None:
+    if file is not None and supplied is not None and between is not None:
         try:
-            made, _ = await imports.take(file, supplied, principal=principal, before=before, format=typed.get("format") or None)
+            made, _ = await imports.take(file, supplied, principal=principal, before=before, between=between, format=typed.get("format") or None)
             return RedirectResponse(f"/imports/{made.id}", status_code=303)
         except AppError as error:
             problems = told_of(error, locale)
@@ -109,9 +114,19 @@ def supplied_of(typed: Mapping[str, str], locale: str) -> tuple[Supplied | None,
         return None, [(name, gettext(WRONG.get(name, TOO_LONG), locale)) for name in wrong]
 
 
+def between_of(typed: Mapping[str, str], locale: str) -> tuple[Between | None, list[Problem]]:
+    try:
+        return Between.model_validate({name: typed[name] for name in NUMBERS if typed.get(name)}), []
+    except ValidationError as error:
+        return None, [(str(each["loc"][0]), gettext(NO_NUMBER, locale)) for each in error.errors()]
+
+
 def told_of(error: AppError, locale: str) -> list[Problem]:
     if isinstance(error, WrongFile) and error.fault is not None:
-        return [("file", said_at(error.fault, locale))]
+        place = (error.fault.field or "").lstrip("/")
+        return [(place, say(error.fault.sentence, locale)) if place in NUMBERS else ("file", said_at(error.fault, locale))]
+    if isinstance(error, Alone):
+        return [("before", gettext(ALONE, locale))]
     if isinstance(error, Contradicted):
         return [(each["pointer"].lstrip("/"), retell(each["detail"], locale)) for each in error.fields]
     if isinstance(error, OtherWords):
@@ -135,7 +150,7 @@ async def listed(
         "chosen": filter.refused,
         "next": None if found.next_cursor is None else f"/imports?cursor={found.next_cursor}{asked}",
         "formats": sorted(FORMATS),
-        "typed": {**dict.fromkeys(("language", "tokenizer", "format"), ""), **(typed or {})},
+        "typed": {**dict.fromkeys(("language", "tokenizer", "format", *NUMBERS), ""), **(typed or {})},
         "problems": list(problems),
         "wrong": defaultdict(str, reversed(problems)),
     }
@@ -163,13 +178,13 @@ def view(found: ImportOut, locale: str, typed: Mapping[str, str] | None = None, 
         "count": len(shown),
         "held": [held(each, locale) for each in report.beside],
         "passport": _passport(report, locale),
-        "missing": ", ".join(_name(name, locale) for name in report.missing),
+        "missing": ", ".join(import_field(name, locale) for name in report.missing),
         "counts": _counts(report, locale),
         "notes": [say(each, locale) for each in (*report.notes, *report.remarks)],
         "fields": [
-            (name, _name(name, locale), name in REFUSING, (typed or {}).get(name, supplied[name] or ""))
+            (name, import_field(name, locale), name in REFUSING, (typed or {}).get(name, supplied[name] or ""))
             for name in FIELDS
-            if report.told_by.get(name) != "file"
+            if supplied[name] is not None or name not in report.known
         ],
         "problems": list(problems),
         "wrong": defaultdict(str, reversed(problems)),
@@ -177,7 +192,7 @@ def view(found: ImportOut, locale: str, typed: Mapping[str, str] | None = None, 
     }
 
 
-def _name(field: str, locale: str) -> str:
+def import_field(field: str, locale: str) -> str:
     return gettext(OTHER_FIELDS[field], locale) if field in OTHER_FIELDS else field_name(field, locale)
 
 
@@ -188,7 +203,7 @@ def _passport(report: ImportedReport, locale: str) -> list[tuple[str, str, str]]
     """Name, value and who told it."""
     tool = report.tool if report.tool_version is None else f"{report.tool} {report.tool_version}"
     first = [(gettext("tool", locale), tool, gettext("in the file", locale)), (gettext("format", locale), report.format, "")]
-    return first + [(_name(name, locale), value, gettext(_TELLERS[report.told_by[name]], locale)) for name, value in report.known.items()]
+    return first + [(import_field(name, locale), value, gettext(_TELLERS[report.told_by[name]], locale)) for name, value in report.known.items()]
 
 
 def _counts(report: ImportedReport, locale: str) -> list[tuple[str, str]]:

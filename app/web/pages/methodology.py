@@ -5,14 +5,16 @@ from dataclasses import dataclass
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
+from app.domain.outside.versions import shapes
 from app.metrics.catalogue import METRICS
 from app.reports.figures.base import Table
 from app.reports.format import number
 from app.reports.translate import gettext
 from app.reports.words import mark, name_of
 from app.statistics.verdict import FAIR_BASELINE, MOST_UNCONTROLLED
-from app.web import gate_rates
+from app.web import elsewhere, gate_rates
 from app.web.coverage import coverage
+from app.web.engine_words import UNSEEN
 from app.web.formulas import formula_of, printed_of
 from app.web.preferences import locale_of
 from app.web.render import page
@@ -91,6 +93,9 @@ async def methodology(request: Request) -> Response:
         machine_caught=gate_rates.simulated("all", locale),
         noise=gate_rates.noise(locale),
         loads=loads(locale),
+        formats=elsewhere.formats(locale),
+        shapes=shapes(),
+        unseen=gettext(UNSEEN, locale),
     )
 
 

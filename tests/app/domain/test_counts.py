@@ -35,6 +35,23 @@ def test_counted_but_never_emitted() -> None:
     assert round(1 + 12208 / 4816, 3) == 3.535
 
 
+def test_no_round_keeps_more_than_the_longest_draft() -> None:
+    """Catches k read from another server, and the target's own token counted as a kept draft."""
+    assert counts(rounds=10, drafted=20, verified=9, longest_draft=2, kept_at=(5, 2, 2)).broken() == [
+        "a round keeps 3 drafts, the longest draft has 2"
+    ]
+    assert counts(rounds=10, drafted=20, verified=7, longest_draft=2, kept_at=(5, 2, 0)).broken() == []
+    assert counts(rounds=5, drafted=10, verified=9, longest_draft=2, histogram=(1, 2, 1, 1)).broken() != []
+
+
+def test_rounds_that_reach_a_position_lie_between_those_that_keep_and_those_that_draft_it() -> None:
+    """Catches lists of different requests, or of different orders, under one roof."""
+    told = {"rounds": 10, "drafted": 18, "verified": 8, "kept_at": (6, 2), "drafted_at": (10, 8)}
+    assert counts(**told, tried_at=(10, 5)).broken() == []
+    for wrong in ((10, 1), (10, 9), (5, 5)):
+        assert "reach a position" in " ".join(counts(**told, tried_at=wrong).broken())
+
+
 def test_overshoot_is_not_granted_to_an_unknown_engine() -> None:
     """Catches an excuse that holds for everyone."""
     assert counts(**OVERSHOT).closure().suspect

@@ -94,4 +94,4 @@ def test_one_object_is_no_list_of_lines() -> None:
 def test_two_texts_are_one_document() -> None:
     """Catches before and after exchanged."""
     value = pair(b"x 1\n", gzip.compress(b"x 2\n"), requests=3).value
-    assert value == {"before": "x 1\n", "after": "x 2\n", "requests": 3, "concurrency": None}
+    assert value == {"before": "x 1\n", "after": "x 2\n", "requests": 3, "concurrency": None, "said": True}

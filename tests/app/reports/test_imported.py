@@ -159,6 +159,22 @@ def test_positions_come_of_the_histogram_or_of_what_is_told_by_position() -> Non
     assert "length of each round's draft" in reason(told, "acceptance_given_previous")
 
 
+def test_depths_that_are_told_by_position_are_divided_by() -> None:
+    """Catches short drafts counted as refused ones, and a conditional rate over rounds that nobody knows to have been long enough."""
+    lists = {"kept_at": (40, 30, 15, 5), "drafted_at": (50, 50, 42, 30)}
+    found = report(totals(Counts(1, None, 50, 172, 90, **lists)), WHOLE)
+    assert [point(found, "acceptance_at", position=str(i)) for i in (1, 2, 3, 4)] == [40 / 50, 30 / 50, 15 / 42, 5 / 30]
+    assert [point(found, "acceptance_given_previous", position=str(i)) for i in (1, 2)] == [40 / 50, 30 / 40]
+    for i in ("3", "4"):
+        cell = found.find("acceptance_given_previous", position=i)
+        assert isinstance(cell, Absent)
+        assert "ended before this position" in say(cell.reason)
+    whole = report(totals(Counts(1, None, 50, 172, 90, **lists, tried_at=(50, 40, 24, 10))), WHOLE)
+    assert [point(whole, "acceptance_given_previous", position=str(i)) for i in (1, 2, 3, 4)] == [40 / 50, 30 / 40, 15 / 24, 5 / 10]
+    tree = report(totals(Counts(1, None, 50, 172, 90, **lists), tree=True), WHOLE)
+    assert "length of each round's draft" in reason(tree, "acceptance_at")
+
+
 def test_a_tree_has_no_acceptance_of_chains() -> None:
     """Catches V/D of nodes under the name of a chain's acceptance."""
     found = report(totals(counts(20, drafted=160, longest_draft=16), tree=True), WHOLE)
@@ -230,6 +246,10 @@ def test_there_is_never_a_verdict_or_a_speed() -> None:
     assert not any("speedup" in cell.id for cell in found.cells)
 
 
+def places() -> Any:
+    return st.none() | st.lists(st.integers(-1, 9), max_size=5).map(tuple)
+
+
 def number() -> Any:
     return st.none() | st.integers(-2, 200)
 
@@ -239,7 +259,7 @@ def number() -> Any:
         Counts,
         requests=st.integers(0, 3), emitted=number(), rounds=number(), drafted=number(), verified=number(), accepted=number(), undrafted=number(),
         prefill_tokens=number(), longest_draft=number(), histogram=st.none() | st.lists(st.integers(-1, 9), max_size=5).map(tuple),
-        kept_at=st.none() | st.lists(st.integers(-1, 9), max_size=5).map(tuple),
+        kept_at=places(), drafted_at=places(), tried_at=places(),
     ),
     tree=st.booleans(),
 )  # fmt: skip

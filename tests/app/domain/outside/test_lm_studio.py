@@ -19,12 +19,27 @@ def body(**stats: object) -> dict[str, object]:
     return {"usage": {"prompt_tokens": 18, "completion_tokens": 37, "total_tokens": 55}, "stats": STATS | stats}
 
 
-def test_ignored_drafts_are_kept_apart() -> None:
-    """Catches drafts that were never verified lost among the rejected ones, and rounds that LM Studio does not tell."""
+def test_ignored_drafts_were_never_in_front_of_the_verifier() -> None:
+    """Catches drafts that were not sent to the main model counted as rejected ones, and rounds that LM Studio does not tell."""
     reading = lm_studio.stats(body())
     c = reading.counts
-    assert (c.emitted, c.drafted, c.verified, c.rounds, reading.ignored) == (37, 20, 15, None, 1)
+    assert (c.emitted, c.drafted, c.verified, c.rounds, reading.ignored) == (37, 19, 15, None, 1)
     assert ([each.count for each in reading.absent], c.broken()) == (["rounds"], [])
+
+
+@pytest.mark.parametrize(
+    ("lacking", "drafted"),
+    [
+        (("total_draft_tokens_count", "ignored_draft_tokens_count"), 19),
+        (("rejected_draft_tokens_count",), 19),
+        (("ignored_draft_tokens_count",), 19),
+        (("rejected_draft_tokens_count", "ignored_draft_tokens_count"), None),
+    ],
+)
+def test_verified_drafts_follow_from_any_two_parts(lacking: tuple[str, ...], drafted: int | None) -> None:
+    """Catches a total that may hold ignored drafts taken for what was verified."""
+    reading = lm_studio.stats(body(**dict.fromkeys(lacking)))
+    assert (reading.counts.drafted, reading.drafted_source == "absent") == (drafted, drafted is None)
 
 
 def test_without_a_draft_model() -> None:
@@ -40,6 +55,8 @@ def test_parts_that_are_not_the_whole() -> None:
     """Catches a change of what the total is of."""
     with pytest.raises(NotUnderstood, match=r"do not add up to stats\.total_draft_tokens_count"):
         lm_studio.stats(body(ignored_draft_tokens_count=2))
+    with pytest.raises(NotUnderstood, match="do not add up"):
+        lm_studio.stats(body(rejected_draft_tokens_count=None, ignored_draft_tokens_count=21))
 
 
 def test_the_bare_interface_has_a_length_alone() -> None:

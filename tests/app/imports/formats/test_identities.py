@@ -6,9 +6,17 @@ from typing import Any
 import pytest
 
 from app.domain.outside.imported import Imported
+from app.domain.outside.supplied import Supplied
 from app.imports.formats.base import NotImported
-from app.imports.open import imported
+from app.imports.open import FORMATS, imported
+from app.reports.imported import ImportedFigure, report
 from tests.app.imports.samples import changed, content, document, told
+
+# Of each tool the file of a speculating server.
+SAMPLES = (
+    "vllm_bench_serve/ngram.json", "vllm_requests/ngram.jsonl", "llama_timings/ngram.jsonl", "aiperf/profile_export.jsonl",
+    "aiperf/profile_export_aiperf.json", "speed_bench/spec.json", "llama_metrics/ngram_after.txt", "vllm_metrics/ngram_after.txt",
+)  # fmt: skip
 
 
 def read(name: str, **more: Any) -> Imported:
@@ -62,10 +70,23 @@ def test_metrics_of_before_and_after(engine: str, arm: str, concurrency: int | N
 
 def test_llama_server_does_not_count_its_requests() -> None:
     """Catches a number of requests that is made up."""
-    with pytest.raises(NotImported, match="say how many there were"):
+    with pytest.raises(NotImported, match=r"^/requests: llama-server does not count"):
         read("llama_metrics/ngram_after.txt", before=content("llama_metrics/ngram_before.txt"))
     texts = {each: content(f"llama_metrics/ngram_{each}.txt").decode() for each in ("before", "after")}
     assert told(imported(json.dumps(texts | {"requests": 8}).encode())) == (8, 433, 35, 177, 258)
+
+
+def test_a_server_that_counted_others_too_is_not_taken_for_ours() -> None:
+    """Catches warm-up and other clients between the two texts, where somebody said how many requests there were."""
+    with pytest.raises(NotImported, match=r"^/requests: The server counted 8 requests between the two texts, not 7"):
+        read("vllm_metrics/ngram_after.txt", before=content("vllm_metrics/ngram_before.txt"), requests=7)
+
+
+def test_one_text_of_metrics_is_told_so_under_any_name() -> None:
+    """Catches a format that is named and answers one text with a sentence about JSON objects."""
+    for name in ("vllm-metrics", "llama-metrics", "vllm-requests"):
+        with pytest.raises(NotImported, match="give two of them"):
+            read("vllm_metrics/ngram_after.txt", format=name)
 
 
 def test_metrics_the_wrong_way_round_and_of_no_request() -> None:
@@ -76,6 +97,37 @@ def test_metrics_the_wrong_way_round_and_of_no_request() -> None:
         read("vllm_metrics/ngram_after.txt", before=content("vllm_metrics/ngram_after.txt"))
     with pytest.raises(NotImported, match="give two of them"):
         read("vllm_metrics/ngram_after.txt")
+
+
+def test_acceptance_by_position_of_rounds_that_drafted_so_far() -> None:
+    """Catches depths that are taken for the longest draft, and conditional rates over rounds that never made the draft: by hand, from the steps."""
+    steps = [each["metrics"]["speculative_decoding"] for each in document("vllm_requests/ngram.jsonl")]
+    rounds = [pair for each in steps for pair in zip(each["per_step_drafted"], each["per_step_accepted"], strict=True)]
+    found = report(read("vllm_requests/ngram.jsonl"), Supplied(language="ru", tokenizer="t"))
+    assert {made for made, _ in rounds} > {4}
+    for i in (1, 2, 3, 4):
+        kept = sum(held >= i for _, held in rounds)
+        below = {
+            "acceptance_at": sum(made >= i for made, _ in rounds),
+            "acceptance_at_all_rounds": len(rounds),
+            "acceptance_given_previous": sum(made >= i and held >= i - 1 for made, held in rounds),
+        }
+        for id, n in below.items():
+            cell = found.find(id, position=str(i))
+            assert isinstance(cell, ImportedFigure), (id, i)
+            assert cell.pooled.point == pytest.approx(kept / n), (id, i)
+            assert (cell.pooled.n, cell.pooled.low is not None) == (8, True)
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_a_format_tells_what_it_says_it_can_tell(name: str) -> None:
+    """Catches a table of formats that promises what no file gives, or leaves out what one does."""
+    before = content(name.replace("_after", "_before")) if "_after" in name else None
+    found = read(name, before=before, requests=8 if before else None, concurrency=1 if before else None)
+    format = FORMATS[found.format]
+    fields = {"emitted", "rounds", "drafted", "verified", "undrafted", "histogram", "kept_at", "drafted_at"}
+    assert {field for field in fields if getattr(found.total.counts, field) is not None} == fields & {*format.gives}
+    assert bool(found.requests) == format.singles
 
 
 def test_what_the_tool_printed_stands_with_its_unit() -> None:
@@ -95,6 +147,19 @@ def test_means_over_requests_stand_beside_pooled_figures() -> None:
     assert printed == {"spec_decode_overall_draft_acceptance_rate": (81.5, "percent"), "spec_decode_draft_acceptance_rate": (70.312, "percent")}
     assert (found.carried.tokenizer, found.carried.load, found.tool_version) == ("models/smollm2-bf16", "concurrency 1", "0.13.0")
     assert found.total.counts.histogram == (5, 2, 5, 1, 37)
+
+
+def test_a_warm_up_is_no_measurement() -> None:
+    """Catches the summary that AIPerf writes of a single phase, which looks like that of the run and may be the warm-up's."""
+
+    def phase(file: dict[str, Any]) -> None:
+        del file["warmup_metrics"]
+        file["completed_request_count"]["avg"] = 2.0
+
+    with pytest.raises(NotImported, match="summary of one phase"):
+        changed("aiperf/profile_export_aiperf.json", phase)
+    with pytest.raises(NotImported, match="no tool that is known here"):
+        changed("aiperf/profile_export_aiperf.json", lambda file: file.update(metrics={}))
 
 
 def test_a_file_carries_what_it_names_and_never_a_language() -> None:
