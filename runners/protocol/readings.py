@@ -43,7 +43,8 @@ class Reader:
         digest = sequence.digest
         key = (prompt.id, digest)
         if key not in self._read:
-            text = sequence.text(lambda ids: str(self.tokenizer.decode(ids, skip_special_tokens=True)))
+            # A model may say the one character that cannot be stored.
+            text = sequence.text(lambda ids: str(self.tokenizer.decode(ids, skip_special_tokens=True))).replace("\0", "\ufffd")
             spoken = measure(text, declared=self.language, quoted=prompt.text)
             self._read[key] = {
                 "output_digest": digest,

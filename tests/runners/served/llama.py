@@ -23,7 +23,7 @@ DRAFT, EVERY, PROMPT_CALLS, END = 4, 3, 2, 14
 
 def tokens(prompt: list[int]) -> list[int]:
     """The answer's ids, without an end."""
-    return [100 + (sum(prompt) + 7 * place) % 800 for place in range(4096)]
+    return [1000 + (sum(prompt) + 7 * place) % 800 for place in range(4096)]
 
 
 def steps(wanted: int, speculates: bool) -> list[tuple[int, int]]:
