@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from app.domain.passport import Passport
 from app.domain.sentence import Sentence, plain
-from app.domain.spec import Sampling
+from app.domain.spec import OWN_ENGINE, Sampling
 from app.domain.tokenizer import TokenizerIdentity
 from app.reports.loads import code
 from app.reports.report import Difference
@@ -52,6 +52,8 @@ _AXES: tuple[tuple[Axis, frozenset[str]], ...] = (
     ("load", frozenset({"load"})),
     ("model", frozenset({"target", "weights_digest", "dtype", "quantisation"})),
 )
+# Draft lengths of a served engine, which decides itself.
+ENGINES_OWN = "the engine's own"
 _ALL = [
     "definition",
     "target",
@@ -141,6 +143,8 @@ def but_load(passport: Passport) -> tuple[str, ...]:
 
 def canonical(passport: Passport, name: str) -> str:
     """A field as a text that is equal where the field says the same."""
+    if name == "controller" and passport.engine != OWN_ENGINE:
+        return ENGINES_OWN
     value = getattr(passport, name)
     if isinstance(value, TokenizerIdentity):
         # A renamed copy is the same tokenizer.
@@ -150,6 +154,8 @@ def canonical(passport: Passport, name: str) -> str:
 
 def shown(passport: Passport, name: str) -> str:
     """A field as tables print it: long digests cut, loads and choices in words."""
+    if name == "controller" and passport.engine != OWN_ENGINE:
+        return ENGINES_OWN
     show = _SHOWN.get(name)
     value = getattr(passport, name)
     if show is not None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from app.domain.estimate import Estimate, Figure, Refusal
-from app.domain.spec import Choice
+from app.domain.spec import OWN_ENGINE, Choice
 from app.domain.status import RunState
 from app.reports.format import NO_BREAK, decimal, moment
 from app.reports.loads import spoken
@@ -144,13 +144,19 @@ def model_of(report: Report) -> str:
 
 
 def _parts(report: Report) -> str:
-    return parts_of(report.spec.drafter, report.spec.controller)
+    """Without a controller on a served engine, which decides itself."""
+    spec = report.spec
+    return parts_of(spec.drafter, spec.controller if spec.engine == OWN_ENGINE else None)
 
 
-def parts_of(drafter: Choice, controller: Choice) -> str:
+def parts_of(drafter: Choice, controller: Choice | None) -> str:
     """`exit_layer=26; constant length=2`."""
-    said = [", ".join(f"{name}={value}" for name, value in sorted(choice.params.items())) for choice in (drafter, controller)]
-    return "; ".join(part for part in (said[0], f"{controller.name} {said[1]}".strip()) if part)
+    own, lengths = _params(drafter), "" if controller is None else f"{controller.name} {_params(controller)}".strip()
+    return "; ".join(part for part in (own, lengths) if part)
+
+
+def _params(choice: Choice) -> str:
+    return ", ".join(f"{name}={value}" for name, value in sorted(choice.params.items()))
 
 
 def _entry(report: Report, id: str, notes: Notes, locale: str) -> Entry:

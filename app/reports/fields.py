@@ -29,7 +29,7 @@ _WORDS: dict[str, str] = {
     "declared": mark("declared"), "unknown": mark("unknown"), "no draft cache": mark("no draft cache"), "request": mark("of a request"),
     "process": mark("of the process"), "closed": mark("closed"), "open": mark("open"), "burstiness": mark("burstiness"), "slots": mark("slots"),
     "greedy": mark("greedy"), "temperature": mark("temperature"), "seed": mark("seed"), "present": mark("present"),
-    "missing": mark("missing"),
+    "missing": mark("missing"), "the engine's own": mark("the engine's own"),
 }  # fmt: skip
 _SPOKEN = {
     "parallel_layout", "drafter_memory", "sampling", "lossless", "ignore_eos", "load", "prefix_cache", "shared_cache", "batched_verification",
@@ -45,7 +45,7 @@ def field_name(field: str, locale: str) -> str:
 
 def field_value(field: str, text: str, locale: str) -> str:
     """A value as app.reports.axes prints it for programs, in a language."""
-    if text == "none" or (field in _SPOKEN and text in _WORDS):
+    if text in ("none", "the engine's own") or (field in _SPOKEN and text in _WORDS):
         return gettext(_WORDS[text], locale)
     if field == "answer_language":
         return text.replace("%", "\u00a0%") if locale == "ru" else text

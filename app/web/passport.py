@@ -7,6 +7,7 @@ from functools import partial
 from app.domain.observations import LearnedFact
 from app.domain.passport import Passport
 from app.domain.spec import OWN_ENGINE, Choice, Load, RunSpec, Sampling
+from app.reports.axes import ENGINES_OWN
 from app.reports.fields import field_name, field_value
 from app.reports.format import decimal, number, say
 from app.reports.loads import spoken
@@ -101,7 +102,7 @@ def full(report: Report, locale: str) -> list[tuple[str, list[Row]]]:
             row("target", p.target), row("revision", p.revision), row("weights", p.weights_digest, True), row("dtype", p.dtype),
             row("quantisation", p.quantisation or word("none")), row("parallel layout", value("parallel_layout")), row("drafter", part(p.drafter)),
             row("drafter checkpoint", p.drafter_checkpoint or word("none of its own")), row("drafter memory", value("drafter_memory")),
-            row("draft length", part(p.controller)),
+            row("draft length", part(p.controller) if p.engine == OWN_ENGINE else word(ENGINES_OWN)),
             *_learned(report.learned, locale),
             *_drafter_model(p, locale),
             row("verification", f"{part(p.verifier)}, " + (word("lossless") if p.lossless else word("lossy"))),

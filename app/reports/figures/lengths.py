@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from app.domain.spec import OWN_ENGINE
 from app.reports.figures.base import BAND, GREY, Plot, Table, Trace, colour, dash_of, draw, label, safe, scatter, series_name, zero_axis
 from app.reports.format import counted, decimal
 from app.reports.report import NODES, LengthRow, Report
@@ -27,10 +28,14 @@ def build(reports: Sequence[Report], locale: str) -> Plot:
 
 def _name(report: Report, reports: Sequence[Report], locale: str) -> str:
     name = series_name(report, reports, locale)
-    return f"{name} · {report.spec.controller.name}" if len({_controller(other) for other in reports}) > 1 else name
+    several = len({_controller(other) for other in reports}) > 1 and report.spec.engine == OWN_ENGINE
+    return f"{name} · {report.spec.controller.name}" if several else name
 
 
 def _controller(report: Report) -> str:
+    """Empty on a served engine, which decides itself."""
+    if report.spec.engine != OWN_ENGINE:
+        return ""
     chosen = report.spec.controller
     return f"{chosen.name} {', '.join(f'{name} {value}' for name, value in chosen.params.items())}".rstrip()
 
@@ -50,7 +55,9 @@ def _caption(reports: Sequence[Report], names: dict[int, str], locale: str) -> s
 
 def _acting(report: Report, name: str, locale: str) -> str:
     coverage = find(report, "draft_coverage", locale)
-    return gettext("%(run)s: controller %(controller)s, %(coverage)s of decode steps drafted.", locale) % {
+    own = word("%(run)s: controller %(controller)s, %(coverage)s of decode steps drafted.")
+    words = own if _controller(report) else word("%(run)s: the engine decides how long drafts are; %(coverage)s of decode steps drafted.")
+    return gettext(words, locale) % {
         "run": name,
         "controller": _controller(report),
         "coverage": coverage.value or coverage.why,

@@ -5,7 +5,7 @@ from typing import Any
 from app.reports.axes import canonical, differences
 from app.reports.build import measured
 from app.reports.compare import compare
-from app.reports.figures import latency, throughput
+from app.reports.figures import latency, lengths, throughput
 from app.reports.format import say
 from app.reports.record import RunRecord
 from app.reports.report import Report
@@ -35,6 +35,7 @@ def test_two_engines_are_held_against_each_other_by_ratios() -> None:
     differing = {each.field: each for each in found.differences}
     assert {"engine", "engine_version", "engine_build", "engine_command", "drafter"} <= differing.keys()
     assert differing["engine_version"].values == ("llama.cpp b11434", "5.24.0")
+    assert differing["controller"].values[0] == "the engine's own"
     assert not [each for each in found.differences if each.forbids]
     assert "1 (llama)" in say(found.answer)
 
@@ -83,10 +84,19 @@ def test_the_passport_has_the_command() -> None:
     assert rows["engine"] == "llama llama.cpp b11434"
     assert rows["command of the speculative arm"] == "llama-server --port 1"
     assert rows["forwards"] == "as the engine has them"
+    assert rows["draft length"] == "the engine's own"
     own = {term for _, group in full(reported(record(2, engine="transformers")), "en") for term, *_ in group}
     assert "command of the speculative arm" not in own
     attached = {term: value for _, group in full(reported(record(1, engine_command=())), "en") for term, value, _ in group}
     assert attached["command of the speculative arm"] == "not known: it ran already"
+
+
+def test_no_controller_is_said_to_decide_for_a_server() -> None:
+    """Catches a plot that credits our own controller, named in every spec, with an engine's drafts."""
+    captions = [lengths.build([reported(found)], "en").caption for found in (record(1), record(2, engine="transformers"))]
+    assert ["the engine decides how long drafts are" in caption for caption in captions] == [True, False]
+    assert ["controller constant" in caption for caption in captions] == [False, True]
+    assert "ngram-simple (llama) · constant" not in str(lengths.build([reported(record(1)), reported(record(2, engine="transformers"))], "en"))
 
 
 def test_a_drafter_of_a_server_is_called_with_its_engine() -> None:
