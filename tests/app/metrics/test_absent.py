@@ -106,12 +106,18 @@ def test_where_requests_tell_nothing_the_totals_do(key: str) -> None:
 
 
 def test_depths_are_known_where_all_drafts_were_as_long() -> None:
-    """Catches a share of rounds that drafted so far, of rounds whose depth nobody knows."""
+    """Catches a share of rounds that drafted so far, of rounds whose depth nobody knows, or of drafts whose number is assumed."""
     assert found(frames(without(EVERYWHERE), TOLD))["acceptance_at"].pooled.point is None
-    whole_drafts = told_trials(FACTS, drafted=None, longest_draft=None)
-    longest = [trial.model_copy(update={"counted": reading([], **as_long(trial))}) if trial.arm == "speculative" else trial for trial in whole_drafts]
-    made = found(frames(without(EVERYWHERE), longest))
-    assert made["acceptance_at[1]"].pooled.point == made["acceptance_at_all_rounds[1]"].pooled.point
+    for source, known in (("observed", True), ("nominal", False)):
+        whole_drafts = [
+            trial.model_copy(update={"counted": reading([], drafted_source=source, **as_long(trial))}) if trial.arm == "speculative" else trial
+            for trial in TOLD
+        ]
+        made = found(frames(without(EVERYWHERE), whole_drafts))
+        assert ("acceptance_at[1]" in made) is known
+        assert made["acceptance_at_all_rounds[1]"].pooled.point is not None
+        if known:
+            assert made["acceptance_at[1]"].pooled.point == made["acceptance_at_all_rounds[1]"].pooled.point
 
 
 def as_long(trial: TrialFact) -> dict[str, object]:
