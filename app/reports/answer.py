@@ -10,7 +10,6 @@ from app.reports.axes import Axis, Differences
 from app.reports.contrasts import cut_short
 from app.reports.report import BreakEven, Contrast, Report
 
-
 # Gates over what an engine tells of itself, which are not failed by requests.
 OF_THE_ENGINE = ("forced acceptance", "foreign traffic", "engine totals")
 

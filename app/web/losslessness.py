@@ -14,7 +14,6 @@ from app.reports.shown import Shown
 from app.reports.translate import gettext
 from app.reports.words import mark
 
-
 # What is said where nobody tells ties from faults.
 UNJUDGED = {True: mark("changed"), False: mark("mostly unchanged"), None: mark("not to be told")}
 

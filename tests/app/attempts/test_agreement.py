@@ -167,7 +167,7 @@ def test_what_auto_is_on_a_served_engine_nobody_says_beforehand() -> None:
 
 @pytest.mark.parametrize("name", UNTOLD)
 def test_our_own_loop_tells_every_count(name: str) -> None:
-    """Catches a count that our own loop leaves out, under which a figure would be missing that it always has; an engine that is served may be silent."""
+    """Catches a count that our own loop leaves out, and with it a figure that it always has; a served engine may be silent."""
     silent = untold(factories.request_fact(), name)
     assert name in dict(strays(silent, factories.run_spec()))
     assert name not in dict(strays(silent, factories_served.run_spec()))
