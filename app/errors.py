@@ -143,7 +143,7 @@ def pointer(path: Iterable[object]) -> str:
 def _field(error: Mapping[str, Any]) -> dict[str, str]:
     place, *path = error["loc"] if error["loc"] else ("body",)
     if place in {"query", "header", "cookie", "path"}:
-        return {"parameter": str(path[0]) if path else str(place), "detail": error["msg"]}
+        return {"parameter": str(path[0]) if path else str(place), "detail": error["msg"].removeprefix("Value error, ")}
     at = pointer(path if place == "body" else [place, *path])
     if at in REFUSALS and (error["type"] == "missing" or _says_nothing(error.get("input"))):
         return {"pointer": at, "detail": REFUSALS[at]}

@@ -29,8 +29,8 @@ LARGEST = 2**63 - 1
 # Of what is kept of one file, as JSON.
 LARGEST_KEPT = 32 * 2**20
 NOTHING_BETWEEN = Between()
-# Of the list, kept at hand.
-MOST_LINES = 2000
+# Reports at hand.
+MOST_MADE = 500
 IMPORTED = "import made"
 COMPLETED = "import completed"
 
@@ -61,7 +61,7 @@ class Imports(Seen):
     def __init__(self, database: Database, *, uploads_per_token: int) -> None:
         self._database = database
         self._uploads_per_token = uploads_per_token
-        self._lines: dict[tuple[int, datetime | None], ImportLine] = {}
+        self._made: dict[tuple[int, datetime | None], ImportOut] = {}
 
     async def take(
         self,
@@ -105,24 +105,24 @@ class Imports(Seen):
     async def get(self, number: int) -> ImportOut:
         """Raises NoSuchImport."""
         async with self._database.transaction() as connection:
-            row = await self._row(connection, number)
-        return await asyncio.to_thread(_shown, row)
+            found = await store.changed(connection, self.view, number) if 0 < number <= LARGEST else None
+            return await self._whole(connection, found or await self._row(connection, number))
 
     async def page(self, filter: ImportFilter) -> ImportPage:
         async with self._database.transaction() as connection:
             rows = await store.page(connection, self.view, filter.refused, filter.cursor, filter.limit + 1)
             total, refused = await store.counts(connection, self.view)
-            items = [await self._line(connection, row) for row in rows[: filter.limit]]
+            items = [_line(await self._whole(connection, row)) for row in rows[: filter.limit]]
         return ImportPage(items=items, total=total, refused=refused, next_cursor=items[-1].id if len(rows) > filter.limit else None)
 
-    async def _line(self, connection: AsyncConnection, row: store.Found) -> ImportLine:
+    async def _whole(self, connection: AsyncConnection, row: store.Found) -> ImportOut:
         """A file of many requests takes a while to report, and what it told does not change."""
         key = (row.id, row.changed_at)
-        if key not in self._lines:
-            if len(self._lines) >= MOST_LINES:
-                self._lines.clear()
-            self._lines[key] = _line(await asyncio.to_thread(_shown, await self._row(connection, row.id)))
-        return self._lines[key]
+        if key not in self._made:
+            if len(self._made) >= MOST_MADE:
+                self._made.clear()
+            self._made[key] = await asyncio.to_thread(_shown, await self._row(connection, row.id))
+        return self._made[key]
 
     async def refused(self) -> int:
         """How many imports have refused figures."""

@@ -32,6 +32,13 @@ async def find(connection: AsyncConnection, view: View, number: int, *, lock: bo
     return (await connection.execute(query.with_for_update() if lock else query)).one_or_none()
 
 
+async def changed(connection: AsyncConnection, view: View, number: int) -> Found | None:
+    """Number and time of the last change, without what the file told, which may be much."""
+    query = select(imports.c.id, imports.c.changed_at).where(view.of(imports), imports.c.id == number)
+    found: list[Found] = list(await connection.execute(query))
+    return found[0] if found else None
+
+
 async def newest(connection: AsyncConnection, view: View) -> int | None:
     found = await connection.scalar(select(func.max(imports.c.id)).where(view.of(imports)))
     return None if found is None else int(found)

@@ -106,6 +106,8 @@ def _why_not(figure: str | None) -> Sentence:
 
 def _why(printed: Printed, imported: Imported) -> Sentence:
     total = imported.total.counts
+    if printed.of_requests:
+        return MACRO
     for reason in REASONS:
         value = reason.formula(total) if printed.figure in reason.figures else None
         if value is not None and agrees(printed, value):

@@ -52,7 +52,7 @@ def test_two_texts_of_metrics_are_imported_without_a_script(show: Opener) -> Non
             buffer = content(f"llama_metrics/ngram_{name}.txt")
             page.get_by_label(label).set_input_files({"name": name, "mimeType": "text/plain", "buffer": buffer})
 
-    page.get_by_text("The file is a server's /metrics").click()
+    page.get_by_text("The file is a server's /metrics", exact=True).click()
     choose("after", "before")
     page.get_by_role("button", name="Import the file").click()
     expect(page.locator("#requests-error")).to_contain_text("does not count its requests")

@@ -139,6 +139,7 @@ async def test_a_language_is_a_tag(service: Service, language: str) -> None:
     answer = await service.client.post("/api/v1/imports", params={"language": language}, content=json.dumps(BENCH), headers=service.admin)
     assert (answer.status_code, answer.json()["errors"][0].get("parameter")) == (422, "language")
     assert "ru" in answer.json()["detail"]
+    assert "Value error" not in answer.json()["detail"]
     made = (await take(service)).json()["id"]
     patched = await service.client.patch(f"/api/v1/imports/{made}", json={"language": language}, headers=service.admin)
     assert (patched.status_code, patched.json()["errors"][0]["pointer"]) == (422, "/language")

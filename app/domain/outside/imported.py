@@ -47,12 +47,14 @@ class Request(Value):
 
 
 class Printed(Value):
-    """A figure that the tool printed itself, under its own name; `value` in the unit that it has there ("percent", "fraction", "tokens")."""
+    """A figure that the tool printed itself, under its own name; `value` in the unit that it has there ("percent", "fraction", "tokens").
+    `of_requests` says that by its definition it is the mean of each request's own."""
 
     name: Short
     value: float
     unit: Short
     figure: Short | None = None
+    of_requests: bool = False
 
 
 class Imported(Value):

@@ -11,14 +11,14 @@ NAME = "aiperf-summary"
 TOOL = "AIPerf"
 _EMITTED = ("total_usage_completion_tokens", "total_output_tokens")
 _NAMES = {"rounds": "total_spec_decode_steps", "drafted": "total_draft_tokens", "verified": "total_accepted_draft_tokens"}
-# The tool's own figures: name, unit, the figure of ours that it corresponds to. The first three are of the totals, the others means over requests.
+# The tool's own figures: name, unit, the figure of ours that it corresponds to, and whether it is a mean over requests.
 _PRINTED = (
-    ("spec_decode_overall_draft_acceptance_rate", "percent", "acceptance_rate"),
-    ("spec_decode_token_weighted_acceptance_length", "tokens", "tokens_per_round"),
-    ("output_token_throughput", "tokens per second", "throughput"),
-    ("spec_decode_draft_acceptance_rate", "percent", "acceptance_rate"),
-    ("spec_decode_acceptance_length", "tokens", "tokens_per_round"),
-    ("spec_decode_accepted_per_verified", "fraction", "verified_per_position"),
+    ("spec_decode_overall_draft_acceptance_rate", "percent", "acceptance_rate", False),
+    ("spec_decode_token_weighted_acceptance_length", "tokens", "tokens_per_round", False),
+    ("output_token_throughput", "tokens per second", "throughput", False),
+    ("spec_decode_draft_acceptance_rate", "percent", "acceptance_rate", True),
+    ("spec_decode_acceptance_length", "tokens", "tokens_per_round", True),
+    ("spec_decode_accepted_per_verified", "fraction", "verified_per_position", True),
 )
 
 
@@ -92,8 +92,12 @@ def _carried(file: Node) -> Carried:
 
 
 def _printed(file: Node) -> tuple[Printed, ...]:
-    found = [(name, file.within(name, "avg"), unit, figure) for name, unit, figure in _PRINTED]
-    return tuple(Printed(name=name, value=value.as_number(), unit=unit, figure=figure) for name, value, unit, figure in found if value is not None)
+    found = [(file.within(name, "avg"), name, unit, figure, mean) for name, unit, figure, mean in _PRINTED]
+    return tuple(
+        Printed(name=name, value=value.as_number(), unit=unit, figure=figure, of_requests=mean)
+        for value, name, unit, figure, mean in found
+        if value is not None
+    )
 
 
 FORMAT = Format(NAME, TOOL, ("emitted", "rounds", "drafted", "verified", "histogram"), _looks_like, _read)

@@ -145,6 +145,9 @@ def test_means_over_requests_stand_beside_pooled_figures() -> None:
     found = read("aiperf/profile_export_aiperf.json")
     printed = {each.name: (round(each.value, 3), each.unit) for each in found.printed if each.figure == "acceptance_rate"}
     assert printed == {"spec_decode_overall_draft_acceptance_rate": (81.5, "percent"), "spec_decode_draft_acceptance_rate": (70.312, "percent")}
+    beside = {each.name: each.why.text for each in report(found, Supplied(language="ru")).beside if each.same is False}
+    assert len(beside) == 3
+    assert all("mean of each request's own" in why for why in beside.values())
     assert (found.carried.tokenizer, found.carried.load, found.tool_version) == ("models/smollm2-bf16", "concurrency 1", "0.13.0")
     assert found.total.counts.histogram == (5, 2, 5, 1, 37)
 
