@@ -25,7 +25,7 @@ FORMATS = {"JSON", "Markdown", "Lines", "CSV", "Parquet", "SVG", "UTF-8", "UTC",
 PRODUCTS = {
     "Bezmen", "bezmen", "bezmen-1", "arXiv", "vLLM", "SGLang", "llama.cpp", "LM", "Studio", "transformers", "torch", "Linux", "LayerSkip", "MTP",
     "Mamba-2", "DFlash2", "GGUF", "Sequoia", "StreamingLLM", "vllm", "bench", "serve", "gzip", "prefill", "vllm-bench-serve",
-    "Qwen/Qwen3-0.6B",
+    "Qwen/Qwen3-0.6B", "llama-server",
 }  # fmt: skip
 
 
