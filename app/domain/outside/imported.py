@@ -10,8 +10,8 @@ from app.domain.outside.reading import Reading
 from app.domain.sentence import Sentence
 from app.domain.value import Value
 
-# Requests that one file may tell of.
-MOST_REQUESTS = 100_000
+# Requests that one file may tell of one by one, each of which is checked and kept, and together.
+MOST_REQUESTS, MOST_TOGETHER = 20_000, 1_000_000
 
 
 class Carried(Value):

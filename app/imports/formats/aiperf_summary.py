@@ -1,7 +1,7 @@
 """AIPerf's profile_export_aiperf.json: totals of the measured phase, without its warm-up, and means over requests (read from and run with 0.13)."""
 
 from app.domain.counts import Counts
-from app.domain.outside.imported import MOST_REQUESTS, Carried, Imported, Printed
+from app.domain.outside.imported import MOST_TOGETHER, Carried, Imported, Printed
 from app.domain.sentence import plain
 from app.imports.formats._build import absent, histogram, reading
 from app.imports.formats._node import Node, first_object, top
@@ -35,8 +35,8 @@ def _read(document: Document) -> Imported:
     requests = _total(file, "completed_request_count")
     if not requests:
         file.wrong(plain("No request of this file has ended well; there is nothing to import."))
-    if requests > MOST_REQUESTS:
-        file.wrong(plain("The file holds %(given)s requests; at most %(most)s are taken.", given=requests, most=MOST_REQUESTS))
+    if requests > MOST_TOGETHER:
+        file.wrong(plain("The file holds %(given)s requests; at most %(most)s are taken.", given=requests, most=MOST_TOGETHER))
     usage, client = (_total(file, name) for name in _EMITTED)
     rounds, drafted, verified = (_total(file, name) for name in _NAMES.values())
     counts = Counts(

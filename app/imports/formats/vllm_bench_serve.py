@@ -2,7 +2,7 @@
 with vLLM 0.32)."""
 
 from app.domain.counts import Counts
-from app.domain.outside.imported import MOST_REQUESTS, Carried, Imported, Printed
+from app.domain.outside.imported import MOST_TOGETHER, Carried, Imported, Printed
 from app.domain.outside.reading import Reading
 from app.domain.sentence import Sentence, plain
 from app.imports.formats._build import absent, drafted, reading
@@ -39,8 +39,8 @@ def _read(document: Document) -> Imported:
     completed, failed = result.need("completed").as_count(), result.count("failed") or 0
     if completed == 0:
         result.wrong(plain("No request was answered, %(failed)s failed; the server was perhaps down. There is nothing to import.", failed=failed))
-    if completed > MOST_REQUESTS:
-        result.wrong(plain("The file holds %(given)s requests; at most %(most)s are taken.", given=completed, most=MOST_REQUESTS))
+    if completed > MOST_TOGETHER:
+        result.wrong(plain("The file holds %(given)s requests; at most %(most)s are taken.", given=completed, most=MOST_TOGETHER))
     rates = _rates(result)
     total = _total(result, completed, rates)
     carried = Carried(
