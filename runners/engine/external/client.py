@@ -40,8 +40,9 @@ class Posted:
 
 
 class Client:
-    """As many connections as there are requests in flight: none waits for another one here. Nothing is tried twice, no proxy is used and no
-    redirection followed. `ended` says, after so many seconds of patience, how the engine's process ended, and None while it runs."""
+    """As many connections as there are requests in flight: none waits for another one here. Each request has its own, since a server may close one
+    behind an answer without a word (llama-server does behind a stream). Nothing is tried twice, no proxy is used and no redirection followed. `ended`
+    says, after so many seconds of patience, how the engine's process ended, and None while it runs."""
 
     def __init__(
         self,
@@ -57,7 +58,7 @@ class Client:
         self._http = httpx.AsyncClient(
             base_url=url,
             headers={"Accept-Encoding": "identity"} | ({} if key is None else {"Authorization": f"Bearer {key}"}),
-            limits=httpx.Limits(max_connections=None, max_keepalive_connections=None),
+            limits=httpx.Limits(max_connections=None, max_keepalive_connections=0),
             timeout=httpx.Timeout(None, connect=self.limits.connect),
             trust_env=False,
             follow_redirects=False,

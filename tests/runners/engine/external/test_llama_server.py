@@ -167,8 +167,10 @@ def test_the_model_as_its_own_draft_is_almost_always_right(start: Start, model: 
     asyncio.run(check())
     _, total = measured(serving, asks(32)[:2])
     assert total.counts.drafted
-    assert total.counts.verified is not None
-    assert total.counts.verified / total.counts.drafted > 0.9
+    assert total.counts.rounds is not None
+    assert total.counts.kept_at is not None
+    # What is drafted behind an end of text is not kept.
+    assert total.counts.rounds - total.counts.kept_at[-1] <= len(PROMPTS[:2])
 
 
 @pytest.mark.parametrize("mode", ["ngram-simple", "ngram-map-k", "ngram-mod", "ngram-cache"])
