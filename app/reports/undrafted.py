@@ -9,8 +9,9 @@ from app.reports.report import CHAINS
 
 
 def undrafted(shown: Sequence[Cell], *, refused: bool) -> tuple[Sentence, ...]:
-    """The note of a run whose acceptance is absent because nothing was drafted; a refused one has no speed-up to speak of."""
-    if refused or not any(isinstance(cell, Absent) and cell.id == CHAINS and cell.reason == NO_DRAFT for cell in shown):
+    """The note of a run whose acceptance over all prompts is absent because nothing was drafted: a profile alone may go without. A refused one has no
+    speed-up to speak of."""
+    if refused or not any(isinstance(cell, Absent) and cell.id == CHAINS and not cell.part and cell.reason == NO_DRAFT for cell in shown):
         return ()
     return (
         plain(

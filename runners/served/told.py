@@ -15,6 +15,9 @@ from runners.engine.external.faults import EngineFault
 from runners.engine.sequence import Request
 from runners.protocol.arms import Decode
 
+# Less than a step of any model takes, and more than a server takes to send what a step has given.
+BURST_SECONDS = 0.001
+
 
 @dataclass(frozen=True)
 class Told:
@@ -142,13 +145,24 @@ class Told:
         pieces = self.answer.deliveries
         known = [(piece.at, piece.tokens) for piece in pieces if piece.tokens is not None]
         if len(known) == len(pieces) and known and sum(tokens for _, tokens in known) == self.emitted:
-            return known
+            return bursts(known)
         if len(pieces) == self.emitted > 0:
-            return [(piece.at, 1) for piece in pieces]
+            return bursts([(piece.at, 1) for piece in pieces])
         raise self._fault("tells neither ids nor counts with its pieces, so that no token has a time")
 
     def _fault(self, said: str) -> EngineFault:
         return EngineFault("engine_counts", f"Of prompt {self.request.prompt} {self.reading.engine} {said}.")
+
+
+def bursts(pieces: Sequence[tuple[float, int]]) -> list[tuple[float, int]]:
+    """Pieces that come one behind the other as deliveries. A server may send every token by itself although one step gave several: what follows
+    sooner than a step can take came with what is before it, at the time at which that came."""
+    found: list[tuple[float, int]] = []
+    last = float("-inf")
+    for at, tokens in pieces:
+        found[-1:] = [(found[-1][0], found[-1][1] + tokens)] if found and at - last < BURST_SECONDS else [*found[-1:], (at, tokens)]
+        last = at
+    return found
 
 
 def delivered(counts: Counts) -> tuple[int | None, int | None]:

@@ -1,7 +1,7 @@
 """The answers that Spec-Bench's evaluation writes, one question a line (read from its source of 2025-04).
 
 A length there is the tokens of one verification, the target's own among them: so V = Σ(length − 1) and R is how many there are. A step that had no
-draft to verify is one too, and of drafted tokens nothing is told. Each choice has its turns; the lengths of them all stand in one list."""
+draft to verify is one too, so that U is 0; of drafted tokens nothing is told. Each choice has its turns, whose lengths stand in one list."""
 
 from collections import Counter
 
@@ -63,6 +63,7 @@ def _request(answer: Node, lengths: list[int] | None) -> Request:
         rounds=None if lengths is None else len(lengths),
         drafted=None,
         verified=None if lengths is None else sum(lengths) - len(lengths),
+        undrafted=None if lengths is None else 0,
         histogram=None if lengths is None else _histogram(lengths),
     )
     looked_for = ("rounds", "drafted", "verified") if lengths is None else ("drafted",)

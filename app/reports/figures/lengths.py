@@ -11,6 +11,7 @@ from app.reports.shown import Shown, find, missing_series, plain_number
 from app.reports.translate import gettext
 from app.reports.words import mark as word
 
+UNLISTED = word("The source did not list its rounds one by one.")
 _HEIGHT, _LINE, _TICKS, _FEW = 260, 26, 8, 4
 
 
@@ -67,7 +68,10 @@ def _acting(report: Report, name: str, locale: str) -> str:
 def _why(report: Report, locale: str) -> Shown:
     """A refused run shows no length, since drafted and kept side by side are its acceptance."""
     found = find(report, report.acceptance, locale)
-    return Shown(found.state, why=found.why) if found.why and not found.value else Shown("absent", why=gettext("No draft was made.", locale))
+    if found.why and not found.value:
+        return Shown(found.state, why=found.why)
+    # Drafts that were made and kept are no rounds that can be drawn, where an engine tells their sums alone.
+    return Shown("absent", why=gettext(UNLISTED if found.value else "No draft was made.", locale))
 
 
 def _rounds(row: LengthRow) -> str:

@@ -36,7 +36,9 @@ class Command:
     def told(self) -> tuple[str, ...]:
         """The command as a passport names it: of paths the last part."""
         named = tuple(f"{name}={value}" for name, value in sorted(self.environment.items()))
-        return tuple(without_folders(word) for word in (*named, *self.arguments))
+        words = (*named, *self.arguments)
+        # A port is any that was free, and no difference between two runs.
+        return tuple("…" if before == "--port" else without_folders(word) for before, word in zip(("", *words), words, strict=False))
 
 
 def surroundings(command: Command) -> dict[str, str]:

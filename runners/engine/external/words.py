@@ -6,6 +6,8 @@ from pathlib import Path
 # A path of two parts or more; what stands behind a colon or a slash is an address, and no path.
 _PATH = re.compile(r"(?<![\w.:/-])~?(?:/[^\s/:;,'\"()\[\]]+)+/([^\s/:;,'\"()\[\]]*)")
 _COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+# Counts and times, which a run that broke off gives no figure of.
+_FIGURES = re.compile(r"acceptance|accepted|mean len|tokens per second|tokens/s|ms per token", re.IGNORECASE)
 LINES, LENGTH, READ = 8, 1500, 64 * 1024
 
 
@@ -20,7 +22,7 @@ def readable(text: str) -> str:
 
 
 def end_of(log: Path, since: int = 0) -> str:
-    """The last lines of a log behind its byte `since`, without progress bars and folders; however long it is, only its end is read."""
+    """The last lines of a log behind its byte `since`, without progress bars, folders and figures; however long it is, only its end is read."""
     try:
         with log.open("rb") as file:
             file.seek(max(since, log.stat().st_size - READ))
@@ -28,4 +30,4 @@ def end_of(log: Path, since: int = 0) -> str:
     except OSError:
         return ""
     lines = [line.strip().rsplit("\r", 1)[-1] for line in text.split("\n")]
-    return without_folders(readable("\n".join([line for line in lines if line][-LINES:])))[-LENGTH:]
+    return without_folders(readable("\n".join([line for line in lines if line and not _FIGURES.search(line)][-LINES:])))[-LENGTH:]

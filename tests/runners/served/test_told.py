@@ -11,7 +11,7 @@ from runners.engine.external.answer import Answer, Delivery
 from runners.engine.external.engines.base import Rounds
 from runners.engine.external.faults import EngineFault
 from runners.engine.sequence import Request
-from runners.served.told import Told, delivered
+from runners.served.told import Told, bursts, delivered
 
 
 @pytest.mark.parametrize(
@@ -100,6 +100,11 @@ def test_counts_that_contradict_each_other_are_refused() -> None:
         told([1] * 20, 20, moved=moved, prompt_steps=lambda: 0).counted()
     with pytest.raises(EngineFault, match="V ≤ D is broken"):
         told([1] * 20, 20, own=reading(emitted=20, drafted=2, verified=4, prefill_tokens=1)).counted()
+
+
+def test_tokens_of_one_step_are_one_delivery() -> None:
+    """Catches gaps of microseconds between the tokens of a round, which would make any median gap that of nothing."""
+    assert bursts([(1.0, 1), (1.04, 1), (1.04002, 1), (1.04004, 1), (1.08, 2)]) == [(1.0, 1), (1.04, 3), (1.08, 2)]
 
 
 def test_a_token_has_a_time_or_there_is_no_measurement() -> None:

@@ -29,6 +29,12 @@ def test_spec_bench_lengths_hold_the_targets_own_token() -> None:
     assert (str(found.total.closure), found.total.drafted_source) == ("closes", "absent")
 
 
+def test_spec_bench_tokens_without_a_step_do_not_close() -> None:
+    """Catches steps without a draft that are made up to explain tokens which no listed step gave."""
+    found = imported(lines(answer(81, lengths=[3] * 10, new_tokens=[90])))
+    assert (str(found.total.closure), found.total.closure.suspect) == ("does not close by 59", True)
+
+
 def test_spec_bench_failed_answers_have_the_numbers_of_others() -> None:
     """Catches the last good answer's numbers counted once more for each that failed."""
     good, bad = answer(81, lengths=[3], new_tokens=[3]), answer(82, lengths=[3], new_tokens=[3], turns=["ERROR"])

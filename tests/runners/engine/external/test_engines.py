@@ -23,7 +23,7 @@ SETUP = Setup(Path("/models/target.gguf"), 9000, slots=2, context=1024, cores=(1
 LLAMA_ALIAS = LlamaServer(kind="llama.cpp", server=Path("/opt/llama-server"), roots=(Path("/models"),), arguments=("-ngl", "0"))
 VLLM_ALIAS = VllmEnvironment(kind="vllm", python=Path("/opt/v/bin/python"), roots=(Path("/models"),))
 ATTACHED = Attached(kind="openai", url="http://127.0.0.1:1", model="m")
-BEFORE = "llama-server -m target.gguf --host 127.0.0.1 --port 9000 --alias m --metrics --slots --no-ui -c 2048 -np 2 -t 1 -tb 1"
+BEFORE = "llama-server -m target.gguf --host 127.0.0.1 --port … --alias m --metrics --slots --no-ui -c 2048 -np 2 -t 1 -tb 1"
 
 
 def arm(kind: str, **mode: Any) -> Engine:
