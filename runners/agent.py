@@ -20,7 +20,7 @@ from app.domain.lease import Lease
 from runners.child import Child, environment
 from runners.cores import measuring_cores
 from runners.device_lock import DeviceBusy, claim, hold, lock_folder
-from runners.engine.external.aliases import BadEngines, Engines, read_engines
+from runners.engine.external.aliases import BadEngines, Engines, read_engines, with_programs
 from runners.group import Group
 from runners.job import Job
 from runners.keeper import Keeper
@@ -123,7 +123,7 @@ def read_machine(site: Site) -> Machine:
 
 def engines_of(file: Path | None) -> Engines:
     try:
-        return Engines() if file is None else read_engines(file)
+        return Engines() if file is None else with_programs(read_engines(file))
     except BadEngines as error:
         raise SystemExit(str(error)) from error
 

@@ -103,7 +103,7 @@ def _repeats(identical: bool, *, timed: bool) -> Sentence:
         )
     if identical:
         return plain("Repeats are identical: yes. Counts come from one trial.")
-    return plain("Repeats are identical: no. Counts come from one trial, and others would give slightly different ones.")
+    return plain("Repeats are identical: no. Counts come from one trial, and others give other ones.")
 
 
 def _clearly(headline: Losslessness, first: DivergenceFact) -> Sentence:

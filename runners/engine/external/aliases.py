@@ -158,6 +158,16 @@ def read_engines(file: Path) -> Engines:
         raise BadEngines(_sentence(file, text, error)) from error
 
 
+def with_programs(engines: Engines) -> Engines:
+    """The same, once the programs that it names are there: an engine that cannot be started is not offered. Raises BadEngines."""
+    for name, alias in engines.engines.items():
+        for key in ("server", "python"):
+            program: Path | None = getattr(alias, key, None)
+            if program is not None and not (program.is_file() and os.access(program, os.X_OK)):
+                raise BadEngines(f"engines.{name}.{key}: {program} is no program that can be run on this machine")
+    return engines
+
+
 def _sentence(file: Path, text: str, error: ValidationError) -> str:
     """The first fault, with its key and line."""
     first = error.errors(include_url=False, include_context=False, include_input=False)[0]

@@ -82,7 +82,7 @@ def test_the_report_says_why_repeats_differ() -> None:
     assert said(timed=True, vary=True) == [
         "Repeats are identical: no. The controller decides by measured times. Counts are taken over all undisturbed trials."
     ]
-    assert said(timed=False, vary=True) == ["Repeats are identical: no. Counts come from one trial, and others would give slightly different ones."]
+    assert said(timed=False, vary=True) == ["Repeats are identical: no. Counts come from one trial, and others give other ones."]
     assert "yes" in said(timed=True, vary=False)[0]
     assert "one trial" in said(timed=False, vary=False)[0]
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from runners.engine.external.aliases import Attached, BadEngines, LlamaServer, read_engines
+from runners.engine.external.aliases import Attached, BadEngines, LlamaServer, read_engines, with_programs
 
 GOOD = """\
 hosts = ["gpu1.example"]
@@ -92,3 +92,15 @@ def test_models_stay_under_their_roots(tmp_path: Path) -> None:
     for name in ("../secret.gguf", "link.gguf", str(outside), "other.gguf"):
         with pytest.raises(FileNotFoundError, match="under the roots of this engine"):
             alias.model(name)
+
+
+def test_a_program_that_cannot_be_run_is_not_offered(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Catches an engine that stands in the form, and whose every run fails."""
+    monkeypatch.setenv("FAR_KEY", "sk-1")
+    server = tmp_path / "llama-server"
+    server.write_text("")
+    file.write_text(GOOD.replace("/opt/llama/llama-server", str(server)))
+    with pytest.raises(BadEngines, match=r"engines.llama.server: .*llama-server is no program that can be run"):
+        with_programs(read_engines(file))
+    server.chmod(0o755)
+    assert "llama" in with_programs(read_engines(file)).engines
