@@ -20,7 +20,7 @@ READMES = ("README.md", "README.ru.md")
 
 def blocks(name: str, language: str) -> list[str]:
     text = (ROOT / name).read_text(encoding="utf-8")
-    return re.findall(rf"^```{language}\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+    return [body for named, body in re.findall(r"^```(\w*)\n(.*?)^```$", text, re.DOTALL | re.MULTILINE) if named == language]
 
 
 def scripts(value: Any) -> list[str]:

@@ -121,9 +121,9 @@ async def test_a_comparison_reads_what_is_kept_and_nothing_older(service: Servic
     facts = [await service.app.state.runs.record(run) for run in pair]
     of_facts = records.record
 
-    async def watched(connection: AsyncConnection, view: View, run: int, *, whole: bool) -> RunRecord | None:
+    async def watched(connection: AsyncConnection, beside: AsyncConnection, view: View, run: int, *, whole: bool) -> RunRecord | None:
         read.append(run)
-        return await of_facts(connection, view, run, whole=whole)
+        return await of_facts(connection, beside, view, run, whole=whole)
 
     query = f"/api/v1/comparisons?runs={pair[0]},{pair[1]}"
     for run in pair:

@@ -60,11 +60,15 @@ def test_totals_have_no_interval() -> None:
 
 def test_a_missing_count_is_absent_and_never_zero() -> None:
     """Undrafted steps unknown: neither coverage nor tokens per forward may be computed as if there were none."""
-    for id, field in (("draft_coverage", "undrafted"), ("tokens_per_target_forward", "prefill_tokens"), ("accepted_share", "accepted")):
+    for id, count in (
+        ("draft_coverage", "steps without a draft, U"),
+        ("tokens_per_target_forward", "tokens of the prefill, P"),
+        ("accepted_share", "delivered drafts, A"),
+    ):
         (reading,) = METRICS[id].compute(from_counts(PREFILL_INSIDE))
         assert reading.pooled.point is None
         assert reading.pooled.reason is not None
-        assert reading.pooled.reason.values["field"] == field
+        assert reading.pooled.reason.values["count"] == count
     assert point(OPEN, "acceptance_rate") is None
 
 

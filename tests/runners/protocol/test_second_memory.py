@@ -29,7 +29,7 @@ def test_weights_and_cache_of_both_models_are_the_arms() -> None:
     companion = companion_of(target)
     bench = Bench(target, {0: with_model(companion), 1: choose(spec("ngram"))}, StopRules(8), Clock(target.device))
     told = {
-        seat: trial_fact(target, "speculative", bench.loop(seat).counters, 1.0, "profile", 0, 0, QUIET, beside=bench.beside(seat))
+        seat: trial_fact(bench.told_of("speculative", seat, bench.loop(seat).counters), "speculative", 1.0, "profile", 0, 0, QUIET)
         for seat in (None, 0, 1)
     }
     assert companion.weight_bytes > 0
