@@ -108,15 +108,15 @@ def body(plan: Plan) -> dict[str, Any]:
     return {"title": plan.title, "product": {"each": each, "languages": list(LANGUAGES), "drafters": [drafting]}}
 
 
-def measure(client: Client, plan: Plan) -> bool:
+def measure(client: Client, title: str, campaign: dict[str, Any]) -> bool:
     """Whether the service took the campaign, and it has ended. What it refuses is said, and the others go on."""
     try:
-        campaign = client.post("/api/v1/campaigns", body(plan))
+        taken = client.post("/api/v1/campaigns", campaign)
     except typer.Exit:
-        typer.echo(f"{plan.title}: not measured, for the reason above", err=True)
+        typer.echo(f"{title}: not measured, for the reason above", err=True)
         return False
-    typer.echo(f"{plan.title}: campaign {campaign['id']}")
-    until_ended(client, [run["id"] for run in campaign["runs"]], None)
+    typer.echo(f"{title}: campaign {taken['id']}")
+    until_ended(client, [run["id"] for run in taken["runs"]], None)
     return True
 
 
@@ -126,7 +126,7 @@ def main(wanted: list[str]) -> None:
     if unknown:
         raise usage(f"There is no campaign of {', '.join(sorted(unknown))}; there is one of {', '.join(known)}.")
     with Client(read()) as client:
-        left_out = [plan.title for plan in PLANS if (not wanted or plan.drafter in wanted) and not measure(client, plan)]
+        left_out = [plan.title for plan in PLANS if (not wanted or plan.drafter in wanted) and not measure(client, plan.title, body(plan))]
     if left_out:
         typer.echo(f"Not measured: {', '.join(left_out)}; the reasons stand above.", err=True)
         raise typer.Exit(1)

@@ -164,7 +164,7 @@ def _gates(record: RunRecord, found: Sequence[Losslessness], profile: str | None
     return (
         gates.identity(counts),
         gates.closure(counts, counts_before_stop=record.spec.engine != OWN_ENGINE),
-        *(engine_gates(record.requests, record.trials) if record.spec.engine != OWN_ENGINE else ()),
+        *(engine_gates(record.requests, record.trials, record.preflight) if record.spec.engine != OWN_ENGINE else ()),
         requests_failed(requests, ended=record.state in FINAL),
         gates.degenerate((plain_answers or speculative).answers()),
         gates.answer_language((speculative or plain_answers).answers(), record.spec.language),

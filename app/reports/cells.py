@@ -1,8 +1,9 @@
 """Figures, refusals and absences of one run, in the catalogue's order. A figure gets its passport here, or it does not come to be."""
 
 from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
-from app.domain.estimate import Absent, Cell, Figure, Refusal
+from app.domain.estimate import Absent, Cell, Computed, Figure, Refusal
 from app.domain.passport import Passport
 from app.domain.sentence import Sentence, plain
 from app.domain.spec import Regime
@@ -12,6 +13,7 @@ from app.metrics.frame import Frames
 from app.reports.gates import REMEDIES
 from app.reports.report import Gate
 
+Made = TypeVar("Made", bound=Computed)
 Gates = Callable[[str | None], Sequence[Gate]]
 
 
@@ -21,12 +23,18 @@ def cells(frames: Frames, passport: Passport, gates_of: Gates) -> list[Cell]:
 
 
 def _cell(metric: Metric, reading: Reading, passport: Passport, gates_of: Gates) -> Cell:
+    found = made(Figure, metric, reading, passport=passport)
+    gate = None if reading.on_prompts or isinstance(found, Absent) else refusing(gates_of(reading.part.get("profile")))
+    if gate is None:
+        return found
+    return Refusal(id=metric.id, part=reading.part, field=gate.name, reason=gate.sentence, remedy=REMEDIES[gate.name])
+
+
+def made(kind: type[Made], metric: Metric, reading: Reading, **own: Any) -> Made | Absent:
+    """The figure of a reading, with its passport among what is its `own`; where there is no point, why."""
     if reading.pooled.point is None:
         return Absent(id=metric.id, part=reading.part, reason=reading.pooled.reason or plain("There is no figure."))
-    gate = None if reading.on_prompts else refusing(gates_of(reading.part.get("profile")))
-    if gate is not None:
-        return Refusal(id=metric.id, part=reading.part, field=gate.name, reason=gate.sentence, remedy=REMEDIES[gate.name])
-    return Figure(
+    return kind(
         id=metric.id,
         unit=reading.unit or metric.unit,
         part=reading.part,
@@ -35,7 +43,7 @@ def _cell(metric: Metric, reading: Reading, passport: Passport, gates_of: Gates)
         left_out=reading.left_out,
         rounds=reading.rounds,
         emitted=reading.emitted,
-        passport=passport,
+        **own,
     )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from app.domain.facts import RequestFact, TrialFact
+from app.domain.facts import PreflightFact, RequestFact, TrialFact
 from app.domain.outside.reading import Reading
 from app.domain.sentence import Quantity, Sentence, plain
 from app.metrics.columns import Requests
@@ -20,23 +20,34 @@ MOST_PARTED = 0.5
 Difference = tuple[int, str, int, int]
 
 
-def engine_gates(requests: Sequence[RequestFact], trials: Sequence[TrialFact]) -> tuple[Gate, ...]:
+def engine_gates(requests: Sequence[RequestFact], trials: Sequence[TrialFact], preflight: PreflightFact | None) -> tuple[Gate, ...]:
     """Over whole headline trials of both arms, whichever profile of text a figure is of: counters tell no profiles."""
     own = [trial for trial in trials if trial.purpose == "headline" and trial.arm in ARMS]
-    return forced(own), foreign(own), totals(Requests.of(requests), own)
+    return forced(own, itself=_itself(preflight)), foreign(own), totals(Requests.of(requests), own)
 
 
-def forced(trials: Sequence[TrialFact]) -> Gate:
-    """Acceptance that a setting of the engine makes up says nothing of drafter, text and language."""
+def _itself(preflight: PreflightFact | None) -> bool:
+    """Whether the drafter's weights are the target's."""
+    return preflight is not None and preflight.weights_digest is not None and preflight.drafter_weights_digest == preflight.weights_digest
+
+
+def forced(trials: Sequence[TrialFact], *, itself: bool) -> Gate:
+    """Acceptance that a setting of the engine makes up, or that comes of a model which drafts for `itself`, says nothing of drafter, text and
+    language. The latter is still worth a run: it shows what an engine counts, since nearly every draft is to be kept."""
     read = [trial.counted for trial in trials if trial.counted is not None]
     found = [each.forced for each in read if each.forced is not None]
     if found:
         said = plain("Refused: acceptance was made up by %(word)s, so it says nothing of drafter, text and language.", word=found[0])
+    elif itself:
+        said = plain(
+            "Refused: the drafter's model is the target itself, so its drafts are kept whatever the text; this tries an engine's counters out."
+        )
     elif read:
         said = plain("No setting of the engine is known to make acceptance up.")
     else:
         said = plain("The engine's own counters were not read.")
-    return Gate(name="forced acceptance", refused=bool(found), failing=len(found), n=len(read), limit=0.0, sentence=said)
+    failing = len(read) if itself else len(found)
+    return Gate(name="forced acceptance", refused=itself or bool(found), failing=failing, n=len(read), limit=0.0, sentence=said)
 
 
 def foreign(trials: Sequence[TrialFact]) -> Gate:

@@ -235,7 +235,7 @@ REMEDIES: dict[str, Sentence] = {
     "unknown language": plain("Ask for longer answers, or measure with a model that answers in this language instead of repeating the prompt."),
     "closure": plain("Count prefill, kept, round and undrafted tokens where they arise, and send the facts again."),
     "identity": plain("Count drafted and kept tokens without the target's own token, and send the facts again."),
-    "forced acceptance": plain("Start the engine without the setting that makes acceptance up, and measure again."),
+    "forced acceptance": plain("Draft with a smaller model, or start the engine without the setting that makes acceptance up, and measure again."),
     "foreign traffic": plain("Measure on a server that nobody else uses meanwhile."),
     "engine totals": plain("Find out which tokens the engine counts that its requests do not tell, or the other way round, and measure again."),
     "lossy": plain("Label the run lossy, or use a rule that keeps the output."),

