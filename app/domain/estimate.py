@@ -54,13 +54,8 @@ class Estimate(Value):
         return self
 
 
-class Figure(Value):
-    """One figure of definitions § 2 with the passport it was measured under; it cannot be built without one.
-
-    `part` narrows it: {"position": "2"}, {"profile": "code"}, {"arm": "plain"}, {"quantile": "p95"}. `pooled` is Σ/Σ, of a speed-up the estimate over
-    pairs (definitions § 3); `macro` is the mean over prompts, geometric for ratios, and `left_out` says what it leaves out. `rounds` and `emitted`
-    are R and E behind the number.
-    """
+class Computed(Value):
+    """What a figure says beside its passport, without which it is none."""
 
     id: str
     unit: Unit
@@ -70,6 +65,16 @@ class Figure(Value):
     left_out: Sentence | None = None
     rounds: int | None
     emitted: int | None
+
+
+class Figure(Computed):
+    """One figure of definitions § 2 with the passport it was measured under; it cannot be built without one.
+
+    `part` narrows it: {"position": "2"}, {"profile": "code"}, {"arm": "plain"}, {"quantile": "p95"}. `pooled` is Σ/Σ, of a speed-up the estimate over
+    pairs (definitions § 3); `macro` is the mean over prompts, geometric for ratios, and `left_out` says what it leaves out. `rounds` and `emitted`
+    are R and E behind the number.
+    """
+
     passport: Passport
 
 
