@@ -17,7 +17,7 @@ import httpx
 
 from app.domain.catalogue import Offer
 from app.domain.lease import Lease
-from runners.child import Child, environment
+from runners.child import Child
 from runners.cores import measuring_cores
 from runners.device_lock import DeviceBusy, claim, hold, lock_folder
 from runners.engine.external.aliases import BadEngines, Engines, read_engines, with_programs
@@ -28,6 +28,7 @@ from runners.link import Link, Lost, Refused, read_token
 from runners.machine import Machine
 from runners.probe_job import ProbeJob
 from runners.prober import Prober
+from runners.program import environment
 from runners.site import Site
 
 log = logging.getLogger("bezmen.runner")

@@ -9,10 +9,10 @@ import pytest
 import torch
 
 from runners.attempt import LeaseClock, crash_fact
-from runners.child import KEPT, environment
 from runners.device_lock import DeviceBusy, claim, hold
 from runners.environment import gpu_identity, identity
 from runners.link import read_token
+from runners.program import KEPT, environment
 from runners.protocol.spool import SpoolReader
 
 

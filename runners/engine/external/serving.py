@@ -11,8 +11,9 @@ from runners.engine.external.aliases import Alias, Attached
 from runners.engine.external.client import Client, Limits, Now
 from runners.engine.external.engines.base import Engine, Setup
 from runners.engine.external.faults import EngineFault
-from runners.engine.external.process import GRACE_SECONDS, READY_SECONDS, Process
+from runners.engine.external.process import READY_SECONDS, Process
 from runners.models.package import digest
+from runners.program import GRACE_SECONDS
 
 
 class Build(Value):
