@@ -10,7 +10,7 @@ import psutil
 import pytest
 
 from app.domain.facts import FACT, AnyFact, RequestFact, TrialFact
-from runners.engine.external.build import installed
+from runners.engine.external.made.llama_cpp import installed
 from tests.end_to_end.conftest import Site
 from tests.runners.served import llama
 

