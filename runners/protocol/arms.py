@@ -1,5 +1,6 @@
 """What trials need of the arms that they decode with, whoever decodes: our own loop, or engines that serve."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -68,49 +69,61 @@ class Speculative(Protocol):
     def controller(self) -> Paces: ...
 
 
-class Arms(Protocol):
-    """All arms of a job. What a trial or a pass did besides its requests is `work`, which only the arms themselves can read."""
+class Arms(ABC):
+    """All arms of a job: `arms` are those of its runs, and `has_plain` says whether there is a plain one beside them. `wanted` is asked whether a run
+    still is. What a trial or a pass did besides its requests is `work`, which only the arms themselves can read."""
 
-    @property
-    def clock(self) -> Now: ...
-    @property
-    def arms(self) -> Mapping[int, Speculative]: ...
+    clock: Now
+    arms: Mapping[int, Speculative]
+    wanted: Callable[[int], bool]
+    has_plain = True
 
     def live(self) -> list[int]:
         """Runs that are still wanted. Raises Cancelled when none is."""
-        ...
+        found = [run for run in self.arms if self.wanted(run)]
+        if not found:
+            raise Cancelled
+        return found
 
     def seats(self) -> list[Seat]:
         """Plain, where there is such an arm, then the speculative arm of every run that is still wanted."""
-        ...
+        plain: list[Seat] = [None] if self.has_plain else []
+        return [*plain, *self.live()]
 
     def readers_of(self, seat: Seat) -> list[int]:
         """The runs that are told what an arm did: all of plain and control, one of its own arm."""
-        ...
+        return list(self.arms) if seat is None else [seat]
 
+    def unwanted(self, seat: Seat) -> Callable[[], bool]:
+        """What is asked while an arm decodes: whether nobody wants it any more."""
+        runs = self.readers_of(seat)
+        return lambda: not any(self.wanted(run) for run in runs)
+
+    @abstractmethod
     def renew(self, seats: Sequence[Seat]) -> None:
         """Makes these arms forget what can only be forgotten outside a trial's time. Whoever watches the cores begins afterwards."""
-        ...
 
+    @abstractmethod
     def reset(self) -> None:
         """Forgets what an earlier trial taught the arms, and starts the clock."""
-        ...
 
+    @abstractmethod
     def groups(self, requests: Sequence[Request], orders: Sequence[Sequence[Seat]], control_first: bool | None) -> Iterator[tuple[Outcome, ...]]: ...
 
+    @abstractmethod
     def together(self, seat: Seat, requests: Sequence[Request], concurrency: int) -> tuple[list[Outcome], Any] | None: ...
 
+    @abstractmethod
     def all_arms(self, request: Request) -> tuple[Outcome, ...]:
         """Every arm on one prompt, outside any trial."""
-        ...
 
+    @abstractmethod
     def work_of(self, outcomes: Sequence[Outcome]) -> Any:
         """The work of an arm over a pass, from its outcomes one by one."""
-        ...
 
+    @abstractmethod
     def told_of(self, arm: Arm, seat: Seat, work: Any) -> dict[str, Any]:
         """What `work` says to a trial's fact, by the names of its fields."""
-        ...
 
 
 class Prepared(Protocol):

@@ -18,6 +18,7 @@ from runners.engine.sequence import Request, Sequence
 from runners.engine.stops import StopRules
 from runners.engine.target import Stretch, Target
 from runners.parts import Chosen
+from runners.protocol.arms import Arms
 from runners.protocol.arms import Cancelled as Cancelled
 from runners.protocol.arms import Outcome as Outcome
 from runners.protocol.arms import Seat as Seat
@@ -48,11 +49,14 @@ class Speculation:
         return self.drafter.most(self.longest)
 
 
-class Bench:
+class Bench(Arms):
     """`chosen` holds the parts of each run by its number; `wanted` is asked between requests and steps. Without a `control` there is no control arm.
 
     Raises UnfitDrafter when a drafter's parameters do not fit the target.
     """
+
+    clock: Clock
+    arms: dict[int, Speculation]
 
     def __init__(
         self,
@@ -91,21 +95,6 @@ class Bench:
         plain = self.plain.drafter.stretches(0)
         return plain.union(*(arm.drafter.stretches(arm.longest) for arm in self.arms.values()))
 
-    def live(self) -> list[int]:
-        """Runs that are still wanted. Raises Cancelled when none is."""
-        found = [run for run in self.arms if self.wanted(run)]
-        if not found:
-            raise Cancelled
-        return found
-
-    def seats(self) -> list[Seat]:
-        """Plain, then the speculative arm of every run that is still wanted."""
-        return [None, *self.live()]
-
-    def readers_of(self, seat: Seat) -> list[int]:
-        """The runs that are told what an arm did: all of plain and control, one of its own arm."""
-        return list(self.arms) if seat is None else [seat]
-
     def loop(self, seat: Seat) -> Loop:
         return self.plain if seat is None else self.arms[seat].loop
 
@@ -113,7 +102,6 @@ class Bench:
         """Nothing here is forgotten outside a trial's time."""
 
     def reset(self) -> None:
-        """Forgets what an earlier trial taught drafters and controllers, and starts the clock."""
         for arm in self.arms.values():
             arm.drafter.reset()
             arm.controller.reset()
@@ -131,7 +119,6 @@ class Bench:
             yield (*before, *arms, *(self._controls(request) if control_first is False else ()))
 
     def all_arms(self, request: Request) -> tuple[Outcome, ...]:
-        """Every arm on one prompt, outside any trial."""
         return (*(outcome for seat in self.seats() if (outcome := self._one(seat, request)) is not None), *self._controls(request))
 
     def together(self, seat: Seat, requests: Many[Request], concurrency: int) -> tuple[list[Outcome], Counters] | None:
@@ -163,11 +150,6 @@ class Bench:
             "weight_bytes": _sum(self.target.weight_bytes, 0 if beside is None else beside.weight_bytes),
             "cache_bytes": _sum(self.target.cache_bytes, 0 if beside is None else beside.cache_bytes),
         }
-
-    def unwanted(self, seat: Seat) -> Callable[[], bool]:
-        """What a loop asks between steps: whether nobody wants this arm any more."""
-        runs = self.readers_of(seat)
-        return lambda: not any(self.wanted(run) for run in runs)
 
     def _controls(self, request: Request) -> tuple[Outcome, ...]:
         if self.control is None:

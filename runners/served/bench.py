@@ -14,7 +14,7 @@ from runners.controllers.constant import Constant, ConstantParams
 from runners.engine.external.answer import Answer, Ask, Heard
 from runners.engine.external.faults import EngineFault
 from runners.engine.sequence import Request
-from runners.protocol.arms import Cancelled, Outcome, Seat, arm_of
+from runners.protocol.arms import Arms, Outcome, Seat, arm_of
 from runners.served.server import Server
 from runners.served.told import Told
 
@@ -41,7 +41,7 @@ class Work:
     prompt_steps: int | None = None
 
 
-class ServedBench:
+class ServedBench(Arms):
     """`servers` holds one for each run and, under None, that of the plain arm where there is one; `asking` makes a request into what is asked, and
     `few` ids are what a server reads first when it was started anew. `steps_told` false: the engine's steps are not what definitions § 1 counts, as a
     recurrent state that is taken back is computed again.
@@ -49,6 +49,9 @@ class ServedBench:
     What counters say of one request is known where it runs alone. The steps that a prompt takes are read off the plain arm, every other step of which
     delivers a token: a server may cut a prompt into several.
     """
+
+    clock: Clock
+    arms: dict[int, Served]
 
     def __init__(
         self,
@@ -61,7 +64,7 @@ class ServedBench:
         wanted: Callable[[int], bool] = lambda _: True,
     ) -> None:
         self.servers, self.asking, self.clock, self.few, self.wanted = dict(servers), asking, clock, few, wanted
-        self.steps_told = steps_told
+        self.steps_told, self.has_plain = steps_told, None in servers
         paces = Constant(ConstantParams())
         self.arms = {seat: Served(server.engine.longest_draft, paces) for seat, server in servers.items() if seat is not None}
         self._loop = asyncio.Runner()
@@ -109,29 +112,13 @@ class ServedBench:
 
     # --- what is still wanted -----------------------------------------------------------------------------------------------------------
 
-    def live(self) -> list[int]:
-        found = [run for run in self.arms if self.wanted(run)]
-        if not found:
-            raise Cancelled
-        return found
-
-    def seats(self) -> list[Seat]:
-        plain: list[Seat] = [None] if None in self.servers else []
-        return [*plain, *self.live()]
-
-    def readers_of(self, seat: Seat) -> list[int]:
-        return list(self.arms) if seat is None else [seat]
-
-    def _unwanted(self, seat: Seat) -> bool:
-        return not any(self.wanted(run) for run in self.readers_of(seat))
-
     async def _while_wanted(self, seat: Seat, work: Coroutine[Any, Any, Got]) -> Got | None:
         """None when nobody wants the arm any more before the work is done."""
-        task = asyncio.create_task(work)
+        task, unwanted = asyncio.create_task(work), self.unwanted(seat)
         try:
             while not task.done():
                 await asyncio.wait({task}, timeout=LOOK_SECONDS)
-                if not task.done() and self._unwanted(seat):
+                if not task.done() and unwanted():
                     return None
             return task.result()
         finally:
