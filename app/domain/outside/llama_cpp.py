@@ -10,9 +10,9 @@ from dataclasses import replace
 from app.domain.counts import Counts
 from app.domain.outside.prometheus import Moved
 from app.domain.outside.reading import Reading
-from app.domain.outside.untrusted import NotUnderstood, Told, absences, count, section, word
+from app.domain.outside.untrusted import NotUnderstood, Told, absences, count, section, steps_without_draft, word
 from app.domain.outside.versions import Shape
-from app.domain.sentence import plain
+from app.domain.sentence import Sentence, plain
 
 PREFIX = "llamacpp:"
 _BUILD = "b11434"
@@ -77,7 +77,7 @@ def counters(moved: Moved, *, requests: int, prompt_calls: int | None = None, lo
         "drafted": moved.total(_PROPOSED),
         "verified": moved.total(_ACCEPTED),
     }
-    undrafted = _undrafted(moved.total(_CALLS), told["rounds"], prompt_calls)
+    undrafted = steps_without_draft(moved.total(_CALLS), told["rounds"], prompt_calls, _shared)
     names = {"emitted": _TOKENS, "rounds": _ROUNDS, "drafted": _PROPOSED, "verified": _ACCEPTED, "undrafted": _CALLS}
     each_emitted = told["emitted"] is not None and told["emitted"] >= requests > 0
     return Reading(
@@ -99,17 +99,11 @@ def counters(moved: Moved, *, requests: int, prompt_calls: int | None = None, lo
     )
 
 
-def _undrafted(calls: int | None, rounds: int | None, prompt_calls: int | None) -> int | None:
-    if calls is None or rounds is None or prompt_calls is None:
-        return None
-    if calls < prompt_calls + rounds:
-        raise NotUnderstood(
-            plain(
-                "%(calls)s decode calls are fewer than %(prompts)s for prompts and %(rounds)s for rounds: requests shared them.",
-                calls=str(calls), prompts=str(prompt_calls), rounds=str(rounds),
-            )
-        )  # fmt: skip
-    return calls - prompt_calls - rounds
+def _shared(calls: str, prompts: str, rounds: str) -> Sentence:
+    return plain(
+        "%(calls)s decode calls are fewer than %(prompts)s for prompts and %(rounds)s for rounds: requests shared them.",
+        calls=calls, prompts=prompts, rounds=rounds,
+    )  # fmt: skip
 
 
 def forced(arguments: Sequence[str]) -> str | None:

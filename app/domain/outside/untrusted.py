@@ -1,6 +1,6 @@
 """The words of a server that nobody vouches for: what is there is a count or is refused, what is not there is absent."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TypedDict
 
 from app.domain.outside.reading import Absent
@@ -80,3 +80,13 @@ def quoted(text: str) -> str:
 def absences(looked_for: Mapping[str, Iterable[str]], told: Mapping[str, object]) -> tuple[Absent, ...]:
     """The counts of `looked_for` that are None in `told`, each with the names under which it was looked for."""
     return tuple(Absent(count=name, looked_for=tuple(names)) for name, names in looked_for.items() if told.get(name) is None)
+
+
+def steps_without_draft(steps: int | None, rounds: int | None, prompt_steps: int | None, shared: Callable[[str, str, str], Sentence]) -> int | None:
+    """U out of a server's counter of steps: those that are neither a prompt's nor a round. Raises NotUnderstood, with what `shared` says of steps,
+    those of prompts and rounds, where requests shared them."""
+    if steps is None or rounds is None or prompt_steps is None:
+        return None
+    if steps < prompt_steps + rounds:
+        raise NotUnderstood(shared(str(steps), str(prompt_steps), str(rounds)))
+    return steps - prompt_steps - rounds

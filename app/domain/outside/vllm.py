@@ -11,9 +11,9 @@ from itertools import accumulate
 from app.domain.counts import Counts
 from app.domain.outside.prometheus import Moved
 from app.domain.outside.reading import Reading
-from app.domain.outside.untrusted import LONGEST_DRAFT, NotUnderstood, Told, absences, count, counts, section
+from app.domain.outside.untrusted import LONGEST_DRAFT, NotUnderstood, Told, absences, count, counts, section, steps_without_draft
 from app.domain.outside.versions import Shape
-from app.domain.sentence import plain
+from app.domain.sentence import Sentence, plain
 
 PREFIX = "vllm:"
 _VERSION = "0.32.0"
@@ -95,7 +95,7 @@ def counters(moved: Moved, *, prompt_steps: int | None = None, forced: str | Non
         "verified": moved.total(_ACCEPTED),
     }
     # A server that does not speculate has no counter of rounds, and none of its steps is one.
-    undrafted = _undrafted(moved.total(_STEPS), 0 if plain_arm else told["rounds"], prompt_steps)
+    undrafted = steps_without_draft(moved.total(_STEPS), 0 if plain_arm else told["rounds"], prompt_steps, _shared)
     names = {"emitted": _TOKENS, "rounds": _ROUNDS, "drafted": _PROPOSED, "verified": _ACCEPTED, "undrafted": _STEPS}
     requests = moved.total(_FINISHED)
     if requests is None:
@@ -126,17 +126,11 @@ def _prefill(moved: Moved, requests: int, emitted: int | None) -> int | None:
     return None if cut or moved.total(_PREEMPTED) != 0 or not requests or not emitted or emitted < requests else requests
 
 
-def _undrafted(steps: int | None, rounds: int | None, prompt_steps: int | None) -> int | None:
-    if steps is None or rounds is None or prompt_steps is None:
-        return None
-    if steps < prompt_steps + rounds:
-        raise NotUnderstood(
-            plain(
-                "%(steps)s engine steps are fewer than %(prompts)s for prompts and %(rounds)s for rounds: requests shared them.",
-                steps=str(steps), prompts=str(prompt_steps), rounds=str(rounds),
-            )
-        )  # fmt: skip
-    return steps - prompt_steps - rounds
+def _shared(steps: str, prompts: str, rounds: str) -> Sentence:
+    return plain(
+        "%(steps)s engine steps are fewer than %(prompts)s for prompts and %(rounds)s for rounds: requests shared them.",
+        steps=steps, prompts=prompts, rounds=rounds,
+    )  # fmt: skip
 
 
 def forced(speculative_config: Mapping[str, object]) -> str | None:
