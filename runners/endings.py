@@ -36,5 +36,5 @@ def ending_of(error: Exception) -> FinishFact:
         return FinishFact(outcome="cancelled", code="cancelled", reason="The run was cancelled.")
     if isinstance(error, torch.OutOfMemoryError):
         return FinishFact(outcome="failed", code="out_of_memory", reason=f"The device ran out of memory: {error}"[:2000])
-    code = error.code if isinstance(error, Unmeasurable) else CODES[type(error)]
-    return FinishFact(outcome="failed", code=code, reason=str(error)[:2000])
+    code, again = (error.code, error.again) if isinstance(error, Unmeasurable) else (CODES[type(error)], False)
+    return FinishFact(outcome="failed", code=code, reason=str(error)[:2000], retry_makes_sense=again)

@@ -52,7 +52,7 @@ class Client:
         *,
         key: str | None = None,
         limits: Limits | None = None,
-        ended: Callable[[float], str | None] | None = None,
+        ended: Callable[[float], EngineFault | None] | None = None,
     ) -> None:
         self.called, self.clock, self.limits, self._ended = called, clock, limits or Limits(), ended
         self._http = httpx.AsyncClient(
@@ -111,7 +111,8 @@ class Client:
         if response.status_code != httpx.codes.OK:
             words = words_of(await self._body(response, LARGEST_ERROR))
             said = f"{self.called} answered {response.status_code} to {response.url.path}"
-            raise EngineFault("engine_refused", f"{said}: {words}" if words else f"{said} and said nothing")
+            passing = response.status_code >= httpx.codes.INTERNAL_SERVER_ERROR or response.status_code == httpx.codes.TOO_MANY_REQUESTS
+            raise EngineFault("engine_refused", f"{said}: {words}" if words else f"{said} and said nothing", again=passing)
 
     async def get(self, path: str, most: int = 4 << 20) -> bytes:
         """Raises EngineFault where the answer is not 200."""
@@ -136,7 +137,7 @@ class Client:
         except httpx.HTTPError as error:
             ended = None if self._ended is None else await asyncio.to_thread(self._ended, PATIENCE)
             if ended is not None:
-                raise EngineFault("engine_exited", ended) from error
+                raise ended from error
             broke = f"the connection to {self.called} broke after {heard()} events of an answer" if heard() else f"{self.called} could not be reached"
             raise EngineFault("engine_gone", f"{broke}: {str(error) or type(error).__name__}") from error
 

@@ -223,6 +223,7 @@ def test_an_engine_that_dies_in_the_middle_of_an_answer_tells_its_last_words(tmp
             answer(LlamaCpp("m"), process.url, ended=process.ended)
     finally:
         process.stop(0)
+    assert found.value.again
     assert (found.value.code, str(found.value)) == (
         "engine_exited",
         "llama.cpp was ended by SIGKILL; its last words:\nloading model.gguf as dies\nout of memory",

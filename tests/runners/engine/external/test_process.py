@@ -76,7 +76,7 @@ def test_an_exit_at_the_start_is_noticed_at_once_and_tells_no_folder(start: Star
     process = start("exits")
     with pytest.raises(EngineFault) as fault:
         process.await_ready("/health", 60)
-    assert fault.value.code == "engine_exited"
+    assert (fault.value.code, fault.value.again) == ("engine_exited", False)
     assert str(fault.value).startswith("llama.cpp exited with status 1; its last words:\n")
     assert "failed to load model 'model.gguf'" in str(fault.value)
     assert "somebody" not in str(fault.value)
