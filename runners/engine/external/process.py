@@ -1,9 +1,6 @@
-"""A served engine as a process: started, awaited, watched, stopped with its whole group."""
+"""A served engine as a process: started, awaited, watched."""
 
-import contextlib
-import os
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Mapping
@@ -12,15 +9,13 @@ from pathlib import Path
 
 import httpx
 
-from runners.child import environment
 from runners.engine.external import guard
 from runners.engine.external.faults import EngineFault
 from runners.engine.external.ports import LOOPBACK, check_free, listens_alone
 from runners.engine.external.words import end_of, without_folders
+from runners.program import POLL_SECONDS, Program, environment
 
-GRACE_SECONDS = 10.0
 READY_SECONDS = 120.0
-POLL_SECONDS = 0.05
 
 
 @dataclass(frozen=True)
@@ -48,36 +43,16 @@ def surroundings(command: Command) -> dict[str, str]:
     return {**kept, **command.environment}
 
 
-class Process:
-    """`command` under a guard, in a session of its own, with its log in the file `log`, which is kept. It is expected to listen on `port` of loopback
-    and ends when this process does. Raises EngineFault when the port is taken."""
+class Process(Program):
+    """`command` under a guard, with its log in the file `log`, which is kept. It is expected to listen on `port` of loopback and ends when this
+    process does. Raises EngineFault when the port is taken."""
 
     def __init__(self, called: str, command: Command, port: int, log: Path) -> None:
         check_free(port)
         log.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        self.called, self.command, self.port, self.log = called, command, port, log
-        self._stopped = False
-        self._begun = log.stat().st_size if log.exists() else 0
-        with log.open("ab") as written:
-            self._process = subprocess.Popen(
-                [sys.executable, "-I", str(Path(guard.__file__)), ",".join(map(str, command.cores)), *command.arguments],
-                stdin=subprocess.PIPE,
-                stdout=written,
-                stderr=written,
-                env=surroundings(command),
-                start_new_session=True,
-                close_fds=True,
-            )
-
-    @property
-    def pid(self) -> int:
-        """Of the guard, which leads the engine's group."""
-        return self._process.pid
-
-    @property
-    def exit(self) -> int | None:
-        """The exit status, negative for a signal; None while it runs."""
-        return self._process.poll()
+        self.called, self.command, self.port = called, command, port
+        guarded = [sys.executable, "-I", str(Path(guard.__file__)), ",".join(map(str, command.cores)), *command.arguments]
+        super().__init__(guarded, surroundings(command), log)
 
     @property
     def url(self) -> str:
@@ -116,12 +91,10 @@ class Process:
     def ended(self, patience: float = 0.0) -> EngineFault | None:
         """How it ended and its last words; None while it runs. A process whose connections have just broken may take `patience` seconds to be seen
         as gone. One that chose to end does so again; one that a signal ended may do better another time."""
-        deadline = time.monotonic() + patience
-        while self.exit is None and time.monotonic() < deadline:
-            time.sleep(POLL_SECONDS)
+        self.await_exit(patience)
         if self.exit is None:
             return None
-        how = f"exited with status {self.exit}" if self.exit >= 0 else f"was ended by {_signal(-self.exit)}"
+        how = f"exited with status {self.exit}" if self.exit >= 0 else f"was ended by {_name(-self.exit)}"
         return EngineFault("engine_exited", self._with_words(f"{self.called} {how}"), again=self.exit < 0)
 
     def _with_words(self, sentence: str) -> str:
@@ -131,28 +104,8 @@ class Process:
     def last_words(self) -> str:
         return end_of(self.log, self._begun)
 
-    def stop(self, grace: float = GRACE_SECONDS) -> None:
-        """SIGTERM to the group, then SIGKILL to what is left of it after `grace` seconds. A second call does nothing: its group may be another's."""
-        if self._stopped:
-            return
-        self._stopped = True
-        self._signal(signal.SIGTERM)
-        deadline = time.monotonic() + grace
-        while self.exit is None and time.monotonic() < deadline:
-            time.sleep(POLL_SECONDS)
-        # Workers may outlive the one that started them.
-        self._signal(signal.SIGKILL)
-        self._process.wait()
-        assert self._process.stdin is not None
-        with contextlib.suppress(BrokenPipeError):
-            self._process.stdin.close()
 
-    def _signal(self, number: signal.Signals) -> None:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self.pid, number)
-
-
-def _signal(number: int) -> str:
+def _name(number: int) -> str:
     try:
         return signal.Signals(number).name
     except ValueError:
