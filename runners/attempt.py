@@ -8,7 +8,7 @@ from pathlib import Path
 from app.domain.facts import FACT, FinishFact
 from app.domain.lease import Lease
 from runners.desk import WITHDRAWN
-from runners.link import Link, Lost, Refused
+from runners.link import Cancelled, Link, Lost, Refused
 from runners.protocol.spool import SpoolReader
 
 log = logging.getLogger("bezmen.runner")
@@ -80,6 +80,8 @@ class Attempt:
         fact = self.finish or crash_fact(exit, words)
         try:
             self.link.finish(self.lease, self.batches, fact, self._renew_or_give_up)
+        except Cancelled:
+            raise
         except (Lost, Refused) as error:
             # A success that the service finds incomplete is a failure with its reason; an attempt that is really lost is refused once more.
             log.error("run %s: the service refused its end: %s", self.lease.run, error)

@@ -10,7 +10,7 @@ from app.domain.lease import Lease
 from runners.attempt import Attempt
 from runners.child import Child
 from runners.job import Job, folder_of
-from runners.link import Link, Lost
+from runners.link import Cancelled, Link, Lost
 
 log = logging.getLogger("bezmen.runner")
 TICK_SECONDS = 0.25
@@ -60,7 +60,10 @@ class Group:
                 return True
             attempt.beat()
         except Lost as error:
-            log.warning("run %s attempt %s is lost: %s", attempt.lease.run, attempt.lease.attempt, error)
+            if isinstance(error, Cancelled):
+                log.info("run %s attempt %s was cancelled", attempt.lease.run, attempt.lease.attempt)
+            else:
+                log.warning("run %s attempt %s is lost: %s", attempt.lease.run, attempt.lease.attempt, error)
             attempt.withdraw()
             self._finished = False
             return True

@@ -1,7 +1,6 @@
 """The runner's side of the service's HTTP protocol: outbound only, a token per runner and one per attempt."""
 
 import hashlib
-import json
 import logging
 import stat
 import time
@@ -23,6 +22,10 @@ Action = Literal["continue", "cancel", "lost"]
 
 class Lost(Exception):
     """The service has given the attempt to another runner, or ended it; nothing more may be sent for it."""
+
+
+class Cancelled(Lost):
+    """The same of a run that was cancelled: nobody has it instead."""
 
 
 class Refused(Exception):
@@ -125,7 +128,7 @@ class Link:
                     return answer
                 problem = _problem(answer)
                 if answer.status_code in (409, 410) and "/attempts/" in path:
-                    raise Lost(problem)
+                    raise Cancelled(problem) if _said(answer).get("action") == "cancel" else Lost(problem)
                 if answer.status_code < 500 and answer.status_code != 429:
                     raise Refused(problem)
             except httpx.TransportError as error:
@@ -142,8 +145,14 @@ def _place(lease: ProbeLease) -> str:
 
 
 def _problem(answer: httpx.Response) -> str:
+    body = _said(answer)
+    return f"{answer.status_code} {body.get('title', '')}: {body.get('detail', '')}" if body else f"{answer.status_code} {answer.text[:200]}"
+
+
+def _said(answer: httpx.Response) -> dict[str, Any]:
+    """The object that is answered with; an empty one where it is something else."""
     try:
         body = answer.json()
-        return f"{answer.status_code} {body.get('title', '')}: {body.get('detail', '')}"
-    except (json.JSONDecodeError, AttributeError):
-        return f"{answer.status_code} {answer.text[:200]}"
+    except ValueError:
+        return {}
+    return body if isinstance(body, dict) else {}
