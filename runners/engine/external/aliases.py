@@ -2,7 +2,6 @@
 
 import ipaddress
 import os
-import re
 import tomllib
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, get_args
@@ -12,6 +11,7 @@ from pydantic import Field, ValidationError, field_validator, model_validator
 
 from app.domain.spec import OWN_ENGINE, Name
 from app.domain.value import Value
+from runners.engine.external.complaints import sentence, unreadable
 
 # What a spec or the runner decides: the same words in a file would change both arms, or one of them, behind the passport's back.
 DECIDED = (
@@ -22,6 +22,7 @@ DECIDED = (
 )  # fmt: skip
 # Every word that begins so, too.
 DECIDED_ALL = ("--spec", "--draft")
+LAST_PORT = 65535
 
 
 class _Launched(Value):
@@ -80,11 +81,19 @@ class Attached(Value):
     @field_validator("url")
     @classmethod
     def _an_address(cls, url: str) -> str:
-        parts = urlsplit(url)
+        try:
+            parts = urlsplit(url)
+        except ValueError:
+            raise ValueError("an address of version 6 stands in square brackets, as in http://[::1]:8000") from None
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise ValueError("an address begins with http:// or https:// and names a host")
-        if parts.username or parts.password or parts.query or parts.fragment:
+        if any(each.isspace() or not each.isprintable() for each in url):
+            raise ValueError("an address has no blanks")
+        if parts.username is not None or parts.password is not None or parts.query or parts.fragment:
             raise ValueError("an address holds no name, key, query or fragment; a key is named by key_from")
+        _, colon, port = parts.netloc.rpartition("]")[2].partition(":")
+        if colon and not (port.isascii() and port.isdecimal() and len(port) <= len(str(LAST_PORT)) and 1 <= int(port) <= LAST_PORT):
+            raise ValueError(f"a port is a number from 1 to {LAST_PORT}, and not {port or 'nothing'}")
         return url.rstrip("/")
 
     @property
@@ -109,6 +118,14 @@ class Engines(Value):
     engines: Annotated[dict[Name, Alias], Field(max_length=64)] = {}
     hosts: tuple[str, ...] = ()
 
+    @field_validator("hosts")
+    @classmethod
+    def _names_alone(cls, hosts: tuple[str, ...]) -> tuple[str, ...]:
+        for host in hosts:
+            if not host or any(each in "/@[]" or each.isspace() for each in host) or host.count(":") == 1:
+                raise ValueError(f"{host or 'nothing'} is no host; write its name or address alone, without http:// and port")
+        return tuple(host.lower() for host in hosts)
+
     @property
     def roots(self) -> tuple[Path, ...]:
         """The folders of all engines that are started here."""
@@ -129,14 +146,8 @@ class Engines(Value):
         return self
 
 
+_ALIASES: tuple[type[Value], ...] = (LlamaServer, VllmEnvironment, Attached)
 KINDS: tuple[str, ...] = ("llama.cpp", "vllm", *get_args(Attached.model_fields["kind"].annotation))
-# What pydantic says of a key, as somebody who wrote the file understands it.
-SAID = {
-    "missing": "is missing",
-    "extra_forbidden": "is no key that is known here",
-    "union_tag_not_found": "needs a kind: " + ", ".join(KINDS),
-    "union_tag_invalid": "has a kind that is not known; there are " + ", ".join(KINDS),
-}
 
 
 class BadEngines(ValueError):
@@ -147,15 +158,18 @@ def read_engines(file: Path) -> Engines:
     """Raises BadEngines for a file that cannot be read or says what is not understood."""
     try:
         text = file.read_text(encoding="utf-8")
-        return Engines.model_validate(tomllib.loads(text))
+        found = Engines.model_validate(tomllib.loads(text))
     except OSError as error:
         raise BadEngines(f"{file} cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise BadEngines(f"{file} is not in UTF-8") from error
     except tomllib.TOMLDecodeError as error:
-        raise BadEngines(f"{file} is not TOML: {error}") from error
+        raise BadEngines(unreadable(file, error)) from error
     except ValidationError as error:
-        raise BadEngines(_sentence(file, text, error)) from error
+        raise BadEngines(sentence(file, text, error, _keys())) from error
+    if not found.engines:
+        raise BadEngines(f"{file} names no engine; each is a table that begins with [engines.NAME] and has a kind: {', '.join(KINDS)}")
+    return found
 
 
 def with_programs(engines: Engines) -> Engines:
@@ -168,24 +182,10 @@ def with_programs(engines: Engines) -> Engines:
     return engines
 
 
-def _sentence(file: Path, text: str, error: ValidationError) -> str:
-    """The first fault, with its key and line."""
-    first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-    said = SAID.get(first["type"]) or first["msg"].removeprefix("Value error, ")
-    keys = [str(part) for part in first["loc"] if str(part) not in KINDS]
-    if not keys:
-        named, _, said = said.partition(": ")
-        keys = named.split(".")
-    return f"{file}, line {_line(text, keys)}: {'.'.join(keys)}: {said}"
-
-
-def _line(text: str, keys: list[str]) -> int:
-    """The line of the deepest of `keys` that the text has, from 1."""
-    at, lines = 1, text.splitlines()
-    for depth, key in enumerate(keys):
-        header = re.compile(rf"\s*\[\s*{re.escape('.'.join(keys[: depth + 1]))}\s*\]|\s*\"?{re.escape(key)}\"?\s*=")
-        at = next((number for number, line in enumerate(lines[at - 1 :], at) if header.match(line)), at)
-    return at
+def _keys() -> dict[str, tuple[str, ...]]:
+    """The keys that an engine of each kind may have; those of the file itself under an empty name."""
+    found = {kind: tuple(alias.model_fields) for alias in _ALIASES for kind in get_args(alias.model_fields["kind"].annotation)}
+    return found | {"": tuple(Engines.model_fields)}
 
 
 def _loopback(host: str) -> bool:
