@@ -4,10 +4,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from app.domain.bounds import Digest
 from app.domain.facts import FinishFact
 from app.domain.value import Value
-
-Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
 class LeaseIn(Value):

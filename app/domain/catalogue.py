@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, Field
 
+from app.domain.bounds import Digest
 from app.domain.spec import Dtype, Name, Source
 from app.domain.value import Value
 
@@ -78,7 +79,7 @@ class OfferedModel(Value):
 class OfferedSuite(Value):
     id: Name
     version: Annotated[str, Field(max_length=32)]
-    digest: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+    digest: Digest
     languages: Annotated[tuple[str, ...], Field(max_length=64)]
     profiles: Annotated[tuple[Name, ...], Field(max_length=64)]
     prompts: Annotated[int, Field(ge=1)]

@@ -12,10 +12,11 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, TypeAdapter, model_validator
 
-from app.domain.bounds import Arm, Count, Purpose, Seconds, Share, Short, Small, Word
+from app.domain.bounds import Arm, Count, Digest, Purpose, Seconds, Share, Short, Small, Word
 from app.domain.compilation import Compilation
 from app.domain.counts import Counts
 from app.domain.observations import CostFact, DivergenceFact, LearnedFact
+from app.domain.subject import Subject
 from app.domain.tokenizer import TokenizerIdentity
 from app.domain.trial import TrialFact as TrialFact
 from app.domain.value import Value
@@ -89,7 +90,7 @@ class RequestFact(Value):
     experts_chosen: Count | None = None
 
     output_ids: Annotated[tuple[Count, ...], Field(max_length=8192)] | None = None
-    output_digest: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+    output_digest: Digest
     output_text: Annotated[str, Field(max_length=100_000)] | None = None
     output_characters: Count
     output_words: Count
@@ -187,7 +188,7 @@ class EnvironmentFact(Value):
     details: Annotated[dict[Short, Short], Field(max_length=32)] = Field(default_factory=dict)
 
 
-class PreflightFact(Value):
+class PreflightFact(Subject):
     """What the runner found before the first trial; the half of the passport that only it can know. `timed_controller`: draft lengths follow times
     that are measured as it goes, so that repeats of a prompt count differently. `suite_private`: no answer is told, only its digest. A drafter with
     a model of its own names it (`drafter_checkpoint`) and its tokenizer: without that, its acceptance could not be read.
@@ -196,27 +197,18 @@ class PreflightFact(Value):
     `engine_build` is what the server says of how it was built; `plain_arm` is false where the engine has none."""
 
     kind: Literal["preflight"] = "preflight"
-    target: Short
-    revision: Short | None
-    weights_digest: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] | None
-    dtype: Short
-    quantisation: Short | None
-    layers: Count
     parallel_layout: Short = "one device"
-    tokenizer: TokenizerIdentity
     drafter_tokenizer: TokenizerIdentity | None
     drafter_checkpoint: Short | None = None
     drafter_revision: Short | None = None
-    drafter_weights_digest: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] | None = None
+    drafter_weights_digest: Digest | None = None
     drafter_dtype: Short | None = None
     drafter_quantisation: Short | None = None
     drafter_memory: Literal["request", "process"]
     timed_controller: bool = False
     lossless: bool
-    chat_template_digest: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] | None
+    chat_template_digest: Digest | None
     thinking: Short | None = None
-    suite_digest: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
-    suite_version: Short
     suite_private: bool = False
     profiles: Annotated[dict[Short, Count], Field(max_length=64)]
     context_length: Count
@@ -224,7 +216,6 @@ class PreflightFact(Value):
     prefix_cache: Short = "none"
     shared_cache: Literal["observed", "declared", "unknown", "not shared", "no draft cache"]
     batched_verification: Literal["observed", "declared", "unknown", "not batched"]
-    engine_version: Short
     engine_build: Short | None = None
     engine_command: Annotated[tuple[Word, ...], Field(max_length=128)] = ()
     engine_arguments: Annotated[tuple[Word, ...], Field(max_length=64)] = ()

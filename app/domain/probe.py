@@ -7,11 +7,11 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from app.domain.bounds import Count, Short
+from app.domain.bounds import Short
 from app.domain.facts import EnvironmentFact
 from app.domain.language import Language
 from app.domain.spec import ModelSource, Name, Text
-from app.domain.tokenizer import TokenizerIdentity
+from app.domain.subject import Subject
 from app.domain.value import Value
 
 # Fewer tokens of a language say too little of it.
@@ -82,22 +82,12 @@ class ProbeText(Value):
         return self
 
 
-class ProbeFound(Value):
+class ProbeFound(Subject):
     """Everything that a runner found. `draft_share` is what a draft token costs in layers run, as a share of a plain step; None where that is not
     known. No figure is made of it where the layers alone decide it (`share_of`)."""
 
     environment: EnvironmentFact
-    target: Short
-    revision: Short | None
-    weights_digest: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] | None
-    dtype: Short
-    quantisation: Short | None
-    layers: Count
     draft_share: Annotated[float, Field(ge=0, le=1)] | None
-    tokenizer: TokenizerIdentity
-    suite_digest: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
-    suite_version: Short
-    engine_version: Short
     texts: Annotated[tuple[ProbeText, ...], Field(min_length=1, max_length=8000)]
 
     def tokens(self, language: Language) -> int:

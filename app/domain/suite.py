@@ -9,6 +9,7 @@ from typing import Annotated
 
 from pydantic import Field
 
+from app.domain.bounds import Digest
 from app.domain.catalogue import OfferedSuite
 from app.domain.language import base_of, standard_tag
 from app.domain.prompt import Fault, Prompt, SuiteError, did_you_mean
@@ -69,7 +70,7 @@ class Selection(Value):
 
     id: Name
     version: Annotated[str, Field(max_length=32)]
-    digest: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+    digest: Digest
     private: bool = False
     prompts: Annotated[tuple[Prompt, ...], Field(min_length=1, max_length=10_000)]
 

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from app.domain.bounds import Digest
 from app.domain.value import Value
 
 # Converters fill unused rows of an embedding matrix with entries that carry their own row number.
@@ -22,7 +23,7 @@ class TokenizerIdentity(Value):
     """`fingerprint` is SHA-256 over the canonical tokenizer (definitions § 5); `vocabulary` counts its entries without padding rows."""
 
     name: Annotated[str, Field(min_length=1, max_length=256)]
-    fingerprint: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+    fingerprint: Digest
     vocabulary: Annotated[int, Field(ge=1)]
 
     @property
