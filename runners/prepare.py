@@ -79,7 +79,7 @@ def prepare(job: Job, device: torch.device, desk: Desk, shelf: Shelf) -> dict[in
         context = context_needed(job.specs[run], requests, chosen[run].control().longest, located)
         where = (job.allowlist(), job.cache)
         second = second_of(job.specs[run], chosen[run], identity, requests, context, tokenizer.decode, where)
-        return Ready(job.specs[run], chosen[run], located, tokenizer, identity, suite, requests, dtype, context, second)
+        return Ready(job.specs[run], located, tokenizer, identity, suite, requests, chosen[run], dtype, context, second)
 
     readies = each(desk, ready)
     return _fitting(readies, device, desk, shelf) if readies else {}

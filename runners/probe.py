@@ -24,6 +24,7 @@ from runners.models.allowlist import Allowlist, tokenizer_names
 from runners.models.load import Located, config_of, load_tokenizer, locate_model
 from runners.models.shelf import Shelf
 from runners.probe_job import END, ProbeJob
+from runners.protocol.found import subject
 from runners.protocol.preflight import check_language, check_memory, memory_needed, pick_dtype
 from runners.protocol.unmeasurable import Unmeasurable
 from runners.workloads import suite as suites
@@ -66,16 +67,9 @@ def found(job: ProbeJob, shelf: Shelf) -> ProbeFound:
     target = _target(located, pick_dtype(plain_run(spec, spec.languages[0]), device), shelf, device)
     return ProbeFound(
         environment=describe(device, list(job.cores)),
-        target=located.name,
-        revision=located.revision,
-        weights_digest=located.weights_digest,
-        dtype=str(target.dtype).removeprefix("torch."),
-        quantisation=located.quantisation,
+        **subject(located, str(target.dtype).removeprefix("torch."), identity, suite),
         layers=target.layers,
         draft_share=draft_share(target, spec),
-        tokenizer=identity,
-        suite_digest=suite.digest,
-        suite_version=suite.version,
         engine_version=f"bezmen on transformers {transformers.__version__}",
         texts=tuple(read(texts, target, spec)),
     )

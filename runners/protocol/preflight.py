@@ -1,7 +1,5 @@
 """What is checked before the first trial; a run that fails here has measured nothing and says why."""
 
-import hashlib
-from collections import Counter
 from collections.abc import Sequence as Many
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +10,6 @@ import torch
 from app.domain.compilation import Compilation
 from app.domain.facts import PreflightFact
 from app.domain.spec import GENERATIONS, RunSpec
-from app.domain.suite import Selection
 from app.domain.tokenizer import TokenizerIdentity
 from runners.engine.compiler import missing
 from runners.engine.families import is_recurrent
@@ -21,6 +18,7 @@ from runners.environment import DTYPES, auto_dtype
 from runners.models.allowlist import tokenizer_names
 from runners.models.load import Located, cache_entry_bytes, config_of, context_of, state_bytes, weights_bytes
 from runners.parts import Chosen
+from runners.protocol.found import Found
 from runners.protocol.second_model import Second
 from runners.protocol.unmeasurable import Unmeasurable
 from runners.workloads.language import verify_prompts
@@ -121,53 +119,24 @@ def pick_dtype(spec: RunSpec, device: torch.device) -> torch.dtype:
 
 
 @dataclass(frozen=True)
-class Ready:
+class Ready(Found):
     """What pre-flight found, ready to be measured."""
 
-    spec: RunSpec
     chosen: Chosen
-    located: Located
-    tokenizer: Any
-    identity: TokenizerIdentity
-    suite: Selection
-    requests: list[Request]
     dtype: torch.dtype
     context: int
     second: Second | None = None
 
-    @property
-    def prompts(self) -> tuple[Prompt, ...]:
-        return self.suite.prompts
-
     def fact(self, layers: int, engine_version: str, compiled: Compilation | None = None) -> PreflightFact:
-        second, dtype = self.second, str(self.dtype).removeprefix("torch.")
-        own = None if second is None else second.located
-        template = self.tokenizer.chat_template if self.spec.chat_template == "model" else None
+        dtype = str(self.dtype).removeprefix("torch.")
         return PreflightFact(
-            target=self.located.name,
-            revision=self.located.revision,
-            weights_digest=self.located.weights_digest,
-            dtype=dtype,
-            quantisation=self.located.quantisation,
+            **self.told(dtype, self.second),
             layers=layers,
-            tokenizer=self.identity,
-            drafter_tokenizer=None if second is None else second.identity,
-            drafter_checkpoint=None if own is None else own.name,
-            drafter_revision=None if own is None else own.revision,
-            drafter_weights_digest=None if own is None else own.weights_digest,
-            drafter_dtype=None if own is None else dtype,
-            drafter_quantisation=None if own is None else own.quantisation,
             drafter_memory=self.chosen.memory,
             timed_controller=self.chosen.control().timed,
             lossless=self.chosen.verifier.lossless,
-            chat_template_digest=hashlib.sha256(template.encode()).hexdigest() if template else None,
-            suite_digest=self.suite.digest,
-            suite_version=self.suite.version,
-            suite_private=self.suite.private,
-            profiles=dict(Counter(prompt.profile for prompt in self.prompts)),
-            context_length=context_of(self.located),
             cache_dtype=dtype,
-            shared_cache="observed" if self.chosen.source.shares_cache else "no draft cache" if second is None else "not shared",
+            shared_cache="observed" if self.chosen.source.shares_cache else "no draft cache" if self.second is None else "not shared",
             batched_verification="observed",
             engine_version=engine_version,
             compiled=compiled,

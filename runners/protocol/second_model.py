@@ -29,12 +29,18 @@ STRETCH = 3
 
 
 @dataclass(frozen=True)
-class Second:
-    """`context` is the longest text in its own tokens; `translates` says that these are not the target's."""
+class SecondModel:
+    """The model that a run drafts with beside its target, whoever decodes."""
 
     located: Located
-    tokenizer: Any
     identity: TokenizerIdentity
+
+
+@dataclass(frozen=True)
+class Second(SecondModel):
+    """`context` is the longest text in its own tokens; `translates` says that these are not the target's."""
+
+    tokenizer: Any
     context: int
     translates: bool
 
@@ -71,7 +77,7 @@ def second_of(
         needed = min(max(texts) + STRETCH * (spec.max_new_tokens + ROOM), allowed)
     if needed > allowed + ROOM:
         raise Unmeasurable("context_too_long", f"The longest prompt with its answer takes {context} tokens; the drafter's model allows {allowed}.")
-    return Second(located, tokenizer, identity, needed, translates)
+    return Second(located, identity, tokenizer, needed, translates)
 
 
 def companion_of(second: Second, target: ModelTarget, tokenizer: Any, dtype: torch.dtype, shelf: Shelf, columns: int = 0) -> Companion:

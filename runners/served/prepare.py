@@ -1,33 +1,30 @@
 """Pre-flight of a job on served engines: everything that can be refused before one is started."""
 
-import hashlib
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import torch
 
 from app.domain.facts import EnvironmentFact, PreflightFact
 from app.domain.spec import Dtype, ModelSource, RunSpec
-from app.domain.suite import Selection
 from app.domain.tokenizer import TokenizerIdentity
 from runners.desk import Desk
 from runners.endings import EXPECTED
 from runners.engine.external.aliases import Attached
 from runners.engine.external.serving import Build
 from runners.engine.external.words import without_folders
-from runners.engine.sequence import Request
 from runners.environment import auto_dtype
 from runners.job import Job
-from runners.models.load import Located, config_of, context_of, load_tokenizer, locate_model
+from runners.models.load import config_of, context_of, load_tokenizer, locate_model
 from runners.prepare import each, encoded, selection_of
+from runners.protocol.found import Found
 from runners.protocol.preflight import check_memory, context_needed
+from runners.protocol.second_model import SecondModel
 from runners.protocol.unmeasurable import Unmeasurable
 from runners.served.choice import Way, choose
 from runners.served.models import native, read_by
-from runners.workloads.suite import Prompt
 from runners.workloads.tokenizers import identify
 
 Made = TypeVar("Made")
@@ -36,70 +33,42 @@ ROOM, LEAST = 8, 512
 
 
 @dataclass(frozen=True)
-class Second:
+class Second(SecondModel):
     """The model that an engine drafts with beside the target; `file` is what it reads of it."""
 
-    located: Located
-    identity: TokenizerIdentity
     file: Path
 
 
 @dataclass(frozen=True)
-class Ready:
+class Ready(Found):
     """What pre-flight found for one run. `file` is what the engine reads of the target, `context` what a slot has to hold."""
 
-    spec: RunSpec
     way: Way
-    located: Located
-    tokenizer: Any
-    identity: TokenizerIdentity
-    suite: Selection
-    requests: list[Request]
     file: Path
     dtype: Dtype
     context: int
     second: Second | None = None
 
-    @property
-    def prompts(self) -> tuple[Prompt, ...]:
-        return self.suite.prompts
-
     def fact(self, build: Build, *, plain: bool) -> PreflightFact:
         """`build` is what the speculative arm says of itself once it runs, `plain` whether there is a plain arm beside it."""
-        second, own = self.second, None if self.second is None else self.second.located
-        template = self.tokenizer.chat_template if self.spec.chat_template == "model" else None
+        alias, told = self.way.alias, self.told(self.dtype, self.second)
+        attached = isinstance(alias, Attached)
+        told |= {name: native(told.get(name), alias) for name in ("quantisation", "drafter_quantisation")}
         return PreflightFact(
-            target=self.located.name,
-            revision=self.located.revision,
-            weights_digest=self.located.weights_digest,
-            dtype=self.dtype,
-            quantisation=native(self.located.quantisation, self.way.alias),
+            **told,
             layers=int(config_of(self.located)["num_hidden_layers"]),
-            parallel_layout="as served" if isinstance(self.way.alias, Attached) else "one device",
-            tokenizer=self.identity,
-            drafter_tokenizer=None if second is None else second.identity,
-            drafter_checkpoint=None if own is None else own.name,
-            drafter_revision=None if own is None else own.revision,
-            drafter_weights_digest=None if own is None else own.weights_digest,
-            drafter_dtype=None if own is None else self.dtype,
-            drafter_quantisation=None if own is None else native(own.quantisation, self.way.alias),
+            parallel_layout="as served" if attached else "one device",
             drafter_memory=self.way.mode.memory,
             lossless=True,
-            chat_template_digest=hashlib.sha256(template.encode()).hexdigest() if template else None,
-            suite_digest=self.suite.digest,
-            suite_version=self.suite.version,
-            suite_private=self.suite.private,
-            profiles=dict(Counter(prompt.profile for prompt in self.prompts)),
-            context_length=context_of(self.located),
             # llama-server's own default, whatever the weights are in.
-            cache_dtype="float16" if self.way.alias.kind == "llama.cpp" else self.dtype,
-            prefix_cache="unknown" if isinstance(self.way.alias, Attached) else "none",
-            shared_cache="unknown" if isinstance(self.way.alias, Attached) else "no draft cache" if second is None else "not shared",
-            batched_verification="unknown" if isinstance(self.way.alias, Attached) else "declared",
+            cache_dtype="float16" if alias.kind == "llama.cpp" else self.dtype,
+            prefix_cache="unknown" if attached else "none",
+            shared_cache="unknown" if attached else "no draft cache" if self.second is None else "not shared",
+            batched_verification="unknown" if attached else "declared",
             engine_version=f"{build.engine} {build.version}" if build.version else build.engine,
             engine_build=build.version,
             engine_command=build.command,
-            engine_arguments=tuple(map(without_folders, getattr(self.way.alias, "arguments", ()))),
+            engine_arguments=tuple(map(without_folders, getattr(alias, "arguments", ()))),
             plain_arm=plain,
         )
 
@@ -119,9 +88,8 @@ def prepare(job: Job, device: torch.device, desk: Desk, machine: EnvironmentFact
         second = None if way.mode.second is None else _second(way, way.mode.second, identity, job)
         context = context_needed(own, requests, way.speculative.longest_draft or 0, located)
         file, dtype = read_by(way.alias, own.model, located, job.cache), _dtype(own, way, device)
-        return Ready(
-            own, way, located, tokenizer, identity, suite, requests, file, dtype, min(max(context + ROOM, LEAST), context_of(located)), second
-        )
+        slot = min(max(context + ROOM, LEAST), context_of(located))
+        return Ready(own, located, tokenizer, identity, suite, requests, way, file, dtype, slot, second)
 
     readies = each(desk, telling(desk, machine, ready))
     if readies:
