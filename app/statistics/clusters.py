@@ -84,7 +84,7 @@ def ratio(
     if carrying == 0:
         return Estimate(point=None, n=n, counted=what, reason=reasons.nothing_to_divide_by())
     quotient = float(x.sum() / y.sum())
-    reason = too_few(carrying, totals=totals is not None, counted=counted) or (reasons.nothing_counted() if quotient == 0 else None)
+    reason = too_few(carrying, totals=totals is not None, counted=counted) or (reasons.nothing_counted() if quotient <= 0 else None)
     error = 0.0 if reason else residual_error(x, y)
     if reason is None and _none(error, quotient):
         reason = _no_spread(counted)
@@ -134,8 +134,9 @@ def mean_share(values: Sequence[float] | Array, *, counted: Counted = "prompts")
     return share(found, np.ones_like(found), counted=counted)
 
 
-def geometric_mean(values: Sequence[float] | Array, *, offset: float = 0.0, counted: Counted = "prompts") -> Estimate:
-    """offset + the geometric mean of one positive ratio per cluster (macro), with t on the log."""
+def geometric_mean(values: Sequence[float] | Array, *, least: float = 0.0, counted: Counted = "prompts") -> Estimate:
+    """The geometric mean of one positive ratio per cluster (macro), with t on the log; of ratios that are never below `least`, which is 1 or nothing,
+    on the log of the mean log, so that no interval falls below it either."""
     found = np.asarray(values, dtype=np.float64)
     n = len(found)
     if n == 0:
@@ -144,15 +145,16 @@ def geometric_mean(values: Sequence[float] | Array, *, offset: float = 0.0, coun
         return Estimate(point=None, n=n, counted=counted, reason=reasons.nothing_counted())
     logs = np.log(found)
     middle = float(logs.mean())
-    point = offset + math.exp(middle)
-    reason = too_few(n, counted=counted)
+    point = math.exp(middle)
+    reason = too_few(n, counted=counted) or (reasons.nothing_counted() if least == 1 and middle <= 0 else None)
     error = 0.0 if reason else float(logs.std(ddof=1)) / math.sqrt(n)
     if reason is None and _none(error, 1.0):
         reason = _no_spread(counted)
     if reason is not None:
         return Estimate(point=point, n=n, counted=counted, reason=reason)
     half = quantile(LEVEL, n - 1) * error
-    return Estimate(point=point, low=offset + math.exp(middle - half), high=offset + math.exp(middle + half), n=n, counted=counted)
+    low, high = (middle * math.exp(side * half / middle) for side in (-1, 1)) if least == 1 else (middle - half, middle + half)
+    return Estimate(point=point, low=math.exp(low), high=math.exp(min(high, 700.0)), n=n, counted=counted)
 
 
 def _no_spread(counted: Counted) -> Sentence:

@@ -102,6 +102,23 @@ def test_by_hand(key: str, expected: float) -> None:
     assert points(hand())[key] == pytest.approx(expected)
 
 
+def test_a_forward_never_gives_less_than_one_token() -> None:
+    """Catches an interval that begins below 1 where one prompt of many has nearly all drafts that were kept."""
+    idle = {
+        "tokens": 10, "emitted": 10, "rounds": 2, "undrafted": 7, "drafted": 8, "verified": 0, "accepted": 0, "round_drafted": (4, 4),
+        "round_verified": (0, 0), "round_depth": (4, 4), "round_slots": (1, 1), "step_tokens": (1,) * 10, "step_end": PLAIN["step_end"],
+        "last_at": 5.2,
+    }  # fmt: skip
+    lucky = idle | {"tokens": 11, "emitted": 11, "verified": 1, "accepted": 1, "round_verified": (1, 0), "step_tokens": (1, 2, *(1,) * 8)}
+    facts = [request_fact(**(BY_HAND | (idle if i else lucky) | {"prompt": f"ru-{i:02}"})) for i in range(8)]
+    (found,) = METRICS["tokens_per_target_forward"].compute(from_facts(facts))
+    for estimate in (found.pooled, found.macro):
+        assert estimate is not None
+        assert estimate.low is not None
+        assert estimate.point is not None
+        assert 1 < estimate.low < estimate.point
+
+
 def test_quantiles_by_hand() -> None:
     """Two prompts whose times are 2 s and 4 s: the median is between, p95 of two is not shown."""
     slow = [fact for name, factor in (("ru-01", 1), ("ru-02", 2)) for fact in hand(prompt=name, last_at=1 + 2 * factor) if fact.arm == "speculative"]

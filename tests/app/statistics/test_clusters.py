@@ -109,6 +109,14 @@ def test_interval_narrows_with_more_of_the_same(counts: list[tuple[int, int]]) -
         assert often.high - often.low < once.high - once.low
 
 
+def test_nothing_above_the_least_has_no_interval() -> None:
+    """Catches a logarithm of what is 0 or, counted wrongly elsewhere, below it."""
+    for found in (geometric_mean([1.0] * 8, least=1.0), ratio([0, 1, -2, 0, 0, 0, 0, 0], [5] * 8, offset=1.0)):
+        assert (found.low, found.high) == (None, None)
+        assert found.reason is not None
+        assert found.reason.text.startswith("No interval: nothing was counted above 0")
+
+
 def test_product_of_two_terms_is_the_ratio() -> None:
     """Catches a product whose influences differ from the residuals of the ratio that it generalises."""
     x, y = np.array([2.0, 4, 4, 6, 7, 8]), np.array([10.0, 9, 11, 10, 12, 10])

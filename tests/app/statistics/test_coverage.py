@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from app.statistics.clusters import mean_share, ratio, share
+from app.statistics.clusters import geometric_mean, mean_share, ratio, share
 from app.statistics.differences import product_quotient, share_difference
 from app.statistics.pairs import excludes_one, noise_floor, speedup
 from app.statistics.verdict import Evidence, rule
@@ -29,6 +29,18 @@ def test_tokens_per_round_covers(prompts: int) -> None:
     verified, drafted, truth = acceptance(np.random.default_rng(50 + prompts), SIMULATIONS, prompts, follows=False)
     found = [ratio(v, d / 4, offset=1.0) for v, d in zip(verified, drafted, strict=True)]
     assert 0.93 <= coverage(found, 1 + 4 * truth) <= 0.97
+
+
+@pytest.mark.parametrize("prompts", [8, 24])
+@pytest.mark.parametrize("shape", [0.5, 4.0])
+def test_means_of_what_is_never_below_one_cover_and_stay_there(prompts: int, shape: float) -> None:
+    """Catches tokens per forward of "0.94 to 1.6", which no prompt can have, and a limit that is cut off at 1 in place of being one."""
+    source = np.random.default_rng(70 + prompts)
+    truth = float(np.exp(np.log1p(source.gamma(shape, 0.5 / shape, 1_000_000)).mean()))
+    values = 1 + source.gamma(shape, 0.5 / shape, (SIMULATIONS, prompts))
+    found = [geometric_mean(each, least=1.0) for each in values]
+    assert all(each.low is not None and each.low > 1 for each in found)
+    assert 0.93 <= coverage(found, truth) <= 0.97
 
 
 def test_percentile_bootstrap_covers_too_little_at_eight_prompts() -> None:
