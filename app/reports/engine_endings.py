@@ -44,6 +44,7 @@ ENGINE_ENDINGS: tuple[str, ...] = (
     mark("%(engine)s does not speculate; does its draft model fit the target?"),
     mark("%(engine)s speculates although it is the plain arm"),
     mark("speculation with a draft model needs one"),
+    mark("vLLM makes up acceptance on a GPU alone, and this one is built for processors; leave acceptance out"),
     mark("%(engine)s was not ready within %(seconds)s seconds; %(why)s; its last words:\n%(words)s"),
     mark("%(engine)s was not ready within %(seconds)s seconds; %(why)s and said nothing"),
     mark("it never answered"),

@@ -11,7 +11,7 @@ from runners.engine.external.aliases import Alias, Attached
 from runners.engine.external.client import Client, Limits, Now
 from runners.engine.external.engines.base import Engine, Setup
 from runners.engine.external.faults import EngineFault
-from runners.engine.external.process import READY_SECONDS, Process
+from runners.engine.external.process import Process
 from runners.models.package import digest
 from runners.program import GRACE_SECONDS
 
@@ -40,11 +40,11 @@ class Serving:
         self.engine, self.url, self.called, self.process, self._key = engine, url, called, process, key
 
     @classmethod
-    def launch(cls, engine: Engine, alias: Alias, setup: Setup, log: Path, *, seconds: float = READY_SECONDS) -> Self:
-        """A process of its own, gone again where it does not become ready within `seconds`."""
+    def launch(cls, engine: Engine, alias: Alias, setup: Setup, log: Path, *, seconds: float | None = None) -> Self:
+        """A process of its own, gone again where it does not become ready within `seconds`, which are the engine's own where they are left out."""
         process = Process(engine.name, engine.command(alias, setup), setup.port, log)
         try:
-            process.await_ready(engine.health, seconds)
+            process.await_ready(engine.health, engine.ready_seconds if seconds is None else seconds)
         except BaseException:
             process.stop()
             raise

@@ -18,7 +18,7 @@ from runners.engine.external.aliases import Alias
 from runners.engine.external.answer import Answer, Ask, Heard, assemble
 from runners.engine.external.client import Client, Posted
 from runners.engine.external.faults import EngineFault
-from runners.engine.external.process import Command
+from runners.engine.external.process import READY_SECONDS, Command
 from runners.engine.external.words import without_folders
 from runners.models.named import source_of
 
@@ -101,6 +101,8 @@ class Engine(ABC):
     ways: ClassVar[tuple[type[Mode], ...]] = (AsServed,)
     modes: ClassVar[TypeAdapter[Any]] = TypeAdapter(Annotated[Plain | AsServed, Field(discriminator="mode")])
     launched: ClassVar[bool] = False
+    # How long it may take to be ready; one that has exited is known at once.
+    ready_seconds: ClassVar[float] = READY_SECONDS
     health: ClassVar[str] = "/health"
     metrics: ClassVar[str | None] = None
     prefix: ClassVar[str] = ""

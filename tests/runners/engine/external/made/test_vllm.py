@@ -49,7 +49,7 @@ def test_a_python_that_it_does_not_know_and_a_full_disk_are_said_before_minutes_
     with pytest.raises(CannotBuild, match=r"takes 3.5 GB, and .* has 1.0 GB left"):
         vllm.fit()
     monkeypatch.setattr(sys, "version_info", (3, 99, 0))
-    with pytest.raises(CannotBuild, match=r"runs on Python 3\.10 to 3\.13"):
+    with pytest.raises(CannotBuild, match=r"runs on Python 3\.11 to 3\.14"):
         vllm.fit()
 
 
