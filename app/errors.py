@@ -149,6 +149,8 @@ def _field(error: Mapping[str, Any]) -> dict[str, str]:
         return {"pointer": at, "detail": REFUSALS[at]}
     if error["type"] == "string_pattern_mismatch":
         return {"pointer": at, "detail": spelling.SAID.get(error["ctx"]["pattern"], error["msg"])}
+    if error["type"] == "string_too_short" and _says_nothing(error.get("input")):
+        return {"pointer": at, "detail": "there is nothing in it; say what is meant, or leave it out"}
     message = "this field is not known" if error["type"] == "extra_forbidden" else error["msg"].removeprefix("Value error, ")
     return {"pointer": at, "detail": message}
 

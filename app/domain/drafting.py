@@ -1,6 +1,7 @@
 """What a run's parameters say of its drafts, read by the same names from the drafter and the controller of every runner."""
 
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any
 
 from app.domain.spec import OWN_ENGINE, Choice, RunSpec
@@ -63,9 +64,19 @@ def most_nodes(nodes: int, width: int, depth: int) -> int:
     return min(nodes, width + (depth - 1) * width**2) if depth > 0 else 0
 
 
+def uneven(params: Mapping[str, Any]) -> str | None:
+    """What is wrong where acceptance is made up, by shares of rounds that keep a draft and all before it, and these cannot be such."""
+    shares, most = params.get("rates"), params.get("n_max")
+    if not isinstance(shares, list | tuple) or not isinstance(most, int) or not all(isinstance(share, int | float) for share in shares):
+        return None
+    if len(shares) != most or any(later > share for share, later in pairwise(shares)):
+        return f"rates has one entry for each of the {most} drafts that n_max allows, none above the one before"
+    return None
+
+
 def crossed(params: Mapping[str, Any]) -> str | None:
     """What is wrong where the least of two parameters exceeds the most."""
-    for least, most in (("shortest", "longest"), ("length", "longest"), ("low", "high")):
+    for least, most in (("shortest", "longest"), ("length", "longest"), ("low", "high"), ("n_min", "n_max"), ("lookup_min", "lookup_max")):
         low, high = params.get(least), params.get(most)
         if isinstance(low, int | float) and isinstance(high, int | float) and low > high:
             return f"{least} may not exceed {most}"

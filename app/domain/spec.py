@@ -61,6 +61,11 @@ class Choice(Value):
     name: Name
     params: Params = Field(default_factory=dict)
 
+    @property
+    def said(self) -> dict[str, Any]:
+        """The parameters by name that say something: one that is null is left to the part itself."""
+        return {name: value for name, value in sorted(self.params.items()) if value is not None}
+
 
 def _named(value: object) -> object:
     return {"name": value} if isinstance(value, str) else value
@@ -84,14 +89,14 @@ class ModelSource(Value):
     def _names_its_source(self) -> Self:
         field = NAMED_IN[self.source]
         if getattr(self, field) is None:
-            raise ValueError(f"a model of source {self.source} needs {field}")
+            raise ValueError(f"a model of source {self.source} is named by {field}, which is missing")
         if self.source != "hub" and self.revision is not None:
             raise ValueError("only a hub model has a revision; what lies on a disk is told apart by its digest")
         if self.file is not None and (self.file.startswith("/") or ".." in self.file.split("/")):
             raise ValueError("file is a name inside the model, without ..")
         others = [other for other in dict.fromkeys(NAMED_IN.values()) if other != field and getattr(self, other) is not None]
         if others:
-            raise ValueError(f"a model of source {self.source} takes no {', '.join(others)}")
+            raise ValueError(f"a model of source {self.source} is named by {field} alone; leave {', '.join(others)} out")
         return self
 
     @property

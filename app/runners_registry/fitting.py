@@ -126,7 +126,9 @@ def _model(model: ModelSource, offers: Sequence[Offer]) -> Iterator[Field]:
     offered = [item for offer in offers for item in offer.models]
     named = [item for item in offered if item.source == model.source and item.name == model.title]
     if not named:
-        yield _field(did_you_mean("model", model.title, (item.name for item in offered)), "model", NAMED_IN[model.source])
+        # The zoo's names are written where those of packages are; of another source nothing can be meant there.
+        near = [item.name for item in offered if item.source == model.source] or [f"{item.source}:{item.name}" for item in offered]
+        yield _field(did_you_mean("zoo model" if model.source == "zoo" else "model", model.title, near), "model", NAMED_IN[model.source])
         return
     if all(item.revision not in (None, model.revision) for item in named):
         revisions = sorted({str(item.revision) for item in named})

@@ -13,6 +13,10 @@ _TYPES: dict[str, Callable[[object], bool]] = {
     "boolean": lambda value: isinstance(value, bool),
     "null": lambda value: value is None,
 }
+# The same in words.
+_CALLED = {
+    "object": "an object", "array": "a list", "string": "text", "integer": "a whole number", "number": "a number", "boolean": "true or false",
+}  # fmt: skip
 _BOUNDS: dict[str, tuple[Callable[[Any, Any], bool], str]] = {
     "minimum": (lambda value, bound: value >= bound, "must be at least {}"),
     "maximum": (lambda value, bound: value <= bound, "must be at most {}"),
@@ -37,7 +41,7 @@ def faults(schema: Mapping[str, Any], value: object, path: tuple[object, ...] = 
     wanted = schema.get("type")
     types = [wanted] if isinstance(wanted, str) else list(wanted or ())
     if types and not any(_TYPES[name](value) for name in types if name in _TYPES):
-        yield path, f"must be {' or '.join(types)}"
+        yield path, f"must be {' or '.join(_CALLED[name] for name in types if name in _CALLED) or 'left out'}"
         return
     yield from _value_faults(schema, value, path)
     if isinstance(value, dict):

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from app.domain.catalogue import Offer, Part
-from app.domain.drafting import OF, SETTINGS, asked_model, crossed, settings
+from app.domain.drafting import OF, SETTINGS, asked_model, crossed, settings, uneven
 from app.domain.fit import Wrong, compiled_alone, misfits, no_tree_over
 from app.domain.spec import OWN_ENGINE, RunSpec
 from app.errors import did_you_mean, pointer
@@ -27,6 +27,8 @@ def unfit(spec: RunSpec, offer: Offer, layers: int | None) -> Iterator[Wrong]:
     for kind, params in (("drafter", spec.drafter.params), ("controller", spec.controller.params)):
         if (wrong := crossed(params)) is not None:
             yield f"/{kind}/params/{wrong.split()[0]}", wrong
+    if (wrong := uneven(spec.drafter.params)) is not None:
+        yield "/drafter/params/rates", wrong
     yield from _under_a_tree(spec, drafter, offer, layers)
     yield from _own_model(spec, offer)
 
@@ -83,5 +85,5 @@ def _own_model(spec: RunSpec, offer: Offer) -> Iterator[Wrong]:
     known = {f"{model.source}:{model.name}" for model in offer.models}
     if spec.engine == OWN_ENGINE and (named, file or None) == (f"{spec.model.source}:{spec.model.title}", spec.model.file):
         yield at, "The drafter's model is the target itself, which would keep every draft; choose a smaller one."
-    elif named.partition(":")[0] in {model.source for model in offer.models} and named not in known:
+    elif named not in known:
         yield at, did_you_mean("model", named, known)

@@ -54,4 +54,6 @@ def _params(kind: str, chosen: Choice, parts: list[Part]) -> Iterator[tuple[str,
 def _text(value: object) -> str:
     if value is None:
         return ""
+    if isinstance(value, list | tuple):
+        return " ".join(map(_text, value))
     return str(value).lower() if isinstance(value, bool) else str(value)

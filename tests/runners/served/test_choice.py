@@ -1,12 +1,18 @@
 """What a spec may ask of an engine that the runner's configuration names, and what the runner tells of it."""
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from app.domain.canonical import filled
 from app.domain.catalogue import OfferedModel
-from runners.engine.external.aliases import Attached, Engines, LlamaServer
+from app.domain.drafting import crossed, uneven
+from app.runners_registry.parameters import faults
+from runners.engine.external.aliases import Attached, Engines, LlamaServer, VllmEnvironment
 from runners.parts import UnknownPart
 from runners.protocol.unmeasurable import Unmeasurable
 from runners.served.choice import choose
@@ -14,6 +20,7 @@ from runners.served.offer import served
 from tests.factories import run_spec
 
 LLAMA = LlamaServer(kind="llama.cpp", server=Path("/opt/llama-server"), roots=(Path("/models"),))
+VLLM = VllmEnvironment(kind="vllm", python=Path("/opt/vllm/bin/python"), roots=(Path("/models"),))
 ATTACHED = Attached(kind="sglang", url="http://127.0.0.1:1", model="org/model", plain="sg-plain")
 ALONE = Attached(kind="openai", url="http://127.0.0.1:3", model="org/model")
 ENGINES = Engines(engines={"llama": LLAMA, "sg": ATTACHED, "sg-plain": ATTACHED.model_copy(update={"plain": None}), "alone": ALONE})
@@ -79,6 +86,25 @@ def test_an_offer_tells_what_each_engine_can_do() -> None:
     assert parts["draft-model"].schema_["required"] == ["model"]
     assert {part.memory for part in llama.drafters} == {"process", "request"}
     assert all(part.summary for engine in found.values() for part in engine.drafters)
+
+
+NUMBERS = st.integers(0, 6)
+GIVEN = st.one_of(
+    NUMBERS, st.none(), st.lists(st.floats(0, 1, width=16), max_size=4).map(lambda shares: sorted(shares, reverse=True)), st.just("package:m")
+)
+
+
+@settings(max_examples=400, deadline=None)
+@given(data=st.data(), kind=st.sampled_from([LLAMA, VLLM]))
+def test_what_a_mode_refuses_is_refused_before_it_waits(data: st.DataObject, kind: Any) -> None:
+    """Catches a rule over several fields that only the runner knows: its run would wait in line to fail."""
+    (engine,) = served(Engines(engines={"one": kind}), MODELS)
+    part = data.draw(st.sampled_from(engine.drafters))
+    params = data.draw(st.fixed_dictionaries({}, optional=dict.fromkeys(part.schema_["properties"], GIVEN)))
+    full = filled(params, part.schema_)
+    foreseen = [*faults(part.schema_, params)] or crossed(full) or uneven(full)
+    with pytest.raises(UnknownPart) if foreseen else nullcontext():
+        choose(asked("one", part.name, params=params), Engines(engines={"one": kind}))
 
 
 def test_every_parameter_has_a_title_for_people() -> None:

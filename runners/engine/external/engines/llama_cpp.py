@@ -6,6 +6,7 @@ from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, TypeAdapter, model_validator
 
+from app.domain.drafting import crossed, uneven
 from app.domain.outside import llama_cpp as told
 from app.domain.outside.reading import Engine as Kind
 from app.domain.outside.reading import Reading
@@ -52,8 +53,8 @@ class NgramMod(_Ngram):
 
     @model_validator(mode="after")
     def _ordered(self) -> Self:
-        if self.n_min > self.n_max:
-            raise ValueError("n_min is above n_max")
+        if (wrong := crossed(self.model_dump())) is not None:
+            raise ValueError(wrong)
         return self
 
 
@@ -77,8 +78,8 @@ class DraftModel(Mode):
 
     @model_validator(mode="after")
     def _a_rate_for_each(self) -> Self:
-        if self.rates is not None and (len(self.rates) != self.n_max or any(b > a for a, b in zip(self.rates, self.rates[1:], strict=False))):
-            raise ValueError("rates has one entry for each of n_max drafts, none above the one before")
+        if (wrong := uneven(self.model_dump())) is not None:
+            raise ValueError(wrong)
         return self
 
 
