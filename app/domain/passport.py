@@ -11,6 +11,18 @@ from app.domain.tokenizer import TokenizerIdentity
 from app.domain.value import Value
 
 DEFINITION = "bezmen-1"
+# Behind the name of a quantisation whose weights are made into numbers of the dtype before anything is computed with them.
+DEQUANTISED = " (dequantised)"
+
+
+def stays_quantised(quantisation: str | None) -> bool:
+    """Whether an engine computes with the quantised weights as they lie: then the dtype is that of what goes from one operation to the next."""
+    return quantisation is not None and not quantisation.endswith(DEQUANTISED)
+
+
+def precision(dtype: str, quantisation: str | None) -> str:
+    """What answers were computed in, in a word."""
+    return quantisation if quantisation is not None and stays_quantised(quantisation) else dtype
 
 
 class Passport(Value):

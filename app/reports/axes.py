@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from app.domain.passport import Passport
+from app.domain.passport import Passport, stays_quantised
 from app.domain.sentence import Sentence, plain
 from app.domain.spec import OWN_ENGINE, Sampling
 from app.domain.tokenizer import TokenizerIdentity
@@ -52,6 +52,8 @@ _AXES: tuple[tuple[Axis, frozenset[str]], ...] = (
     ("load", frozenset({"load"})),
     ("model", frozenset({"target", "weights_digest", "dtype", "quantisation"})),
 )
+# A type, and the quantisation without which it would be read as that of the weights.
+PRECISIONS = {"dtype": "quantisation", "drafter_dtype": "drafter_quantisation"}
 # Draft lengths of a served engine, which decides itself.
 ENGINES_OWN = "the engine's own"
 _ALL = [
@@ -162,12 +164,14 @@ def shown(passport: Passport, name: str) -> str:
         return show(value)
     if value is None:
         return "none"
+    if name in PRECISIONS and stays_quantised(quantisation := getattr(passport, PRECISIONS[name])):
+        return f"{quantisation}, {value}"
     text = value if isinstance(value, str) else canonical(passport, name)
     return text[:12] if name.endswith("digest") and len(text) == 64 else text
 
 
 def _choice(value: Any) -> str:
-    return str(value.name) if not value.params else f"{value.name} {json.dumps(value.params, sort_keys=True, ensure_ascii=False)}"
+    return str(value.name) if not value.said else f"{value.name} {json.dumps(value.said, sort_keys=True, ensure_ascii=False)}"
 
 
 def _sampling(value: Sampling) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from app.domain.bounds import Purpose
 from app.domain.estimate import Cell, Figure
 from app.domain.facts import TrialFact
-from app.domain.passport import Passport, issue
+from app.domain.passport import Passport, issue, precision
 from app.domain.sentence import Quantity, Sentence, plain
 from app.domain.spec import OWN_ENGINE
 from app.domain.status import FINAL, RunState, cut
@@ -147,7 +147,7 @@ def _losslessness(record: RunRecord) -> list[Losslessness]:
     """The headline's own, and the float32 trial's where there is one, which a served engine has not. Greedy only."""
     if record.preflight is None or record.spec.sampling.temperature > 0:
         return []
-    asked: list[tuple[str, Purpose]] = [(record.preflight.dtype, "headline")]
+    asked: list[tuple[str, Purpose]] = [(precision(record.preflight.dtype, record.preflight.quantisation), "headline")]
     asked += [("float32", "losslessness")] if record.spec.engine == OWN_ENGINE else []
     found = [losslessness(record.requests, dtype, purpose, record.divergences) for dtype, purpose in asked]
     return [each for each in found if each is not None]

@@ -156,7 +156,7 @@ def parts_of(drafter: Choice, controller: Choice | None) -> str:
 
 
 def _params(choice: Choice) -> str:
-    return ", ".join(f"{name}={value}" for name, value in sorted(choice.params.items()))
+    return ", ".join(f"{name}={value}" for name, value in choice.said.items())
 
 
 def _entry(report: Report, id: str, notes: Notes, locale: str) -> Entry:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from app.domain.observations import LearnedFact
-from app.domain.passport import Passport
+from app.domain.passport import Passport, stays_quantised
 from app.domain.spec import OWN_ENGINE, Choice, Load, RunSpec, Sampling
 from app.reports.axes import ENGINES_OWN
 from app.reports.fields import field_name, field_value
@@ -53,7 +53,7 @@ def _measured(found: Passport, locale: str) -> list[Term]:
 
 def part(choice: Choice, engine: str = OWN_ENGINE) -> str:
     """`ngram (max_ngram 3)`, of a served engine `ngram-simple (llama; size_n 3)`"""
-    params = ", ".join(f"{name} {value}" for name, value in sorted(choice.params.items()))
+    params = ", ".join(f"{name} {value}" for name, value in choice.said.items())
     said = "; ".join(text for text in ("" if engine == OWN_ENGINE else engine, params) if text)
     return f"{choice.name} ({said})" if said else choice.name
 
@@ -99,7 +99,8 @@ def full(report: Report, locale: str) -> list[tuple[str, list[Row]]]:
     stop = ", ".join(repr(text) for text in p.stop) or word("none")
     return [
         (word("What"), [
-            row("target", p.target), row("revision", p.revision), row("weights", p.weights_digest, True), row("dtype", p.dtype),
+            row("target", p.target), row("revision", p.revision), row("weights", p.weights_digest, True),
+            row("dtype", _dtype(p.dtype, p.quantisation, locale)),
             row("quantisation", p.quantisation or word("none")), row("parallel layout", value("parallel_layout")), row("drafter", part(p.drafter)),
             row("drafter checkpoint", p.drafter_checkpoint or word("none of its own")), row("drafter memory", value("drafter_memory")),
             row("draft length", part(p.controller) if p.engine == OWN_ENGINE else word(ENGINES_OWN)),
@@ -176,9 +177,18 @@ def _drafter_model(p: Passport, locale: str) -> list[Row]:
         return []
     row = partial(_row, locale=locale)
     return [
-        row("drafter revision", p.drafter_revision), row("drafter weights", p.drafter_weights_digest, True), row("drafter dtype", p.drafter_dtype),
+        row("drafter revision", p.drafter_revision), row("drafter weights", p.drafter_weights_digest, True),
+        row("drafter dtype", _dtype(p.drafter_dtype, p.drafter_quantisation, locale)),
         row("drafter quantisation", p.drafter_quantisation or gettext("none", locale)),
     ]  # fmt: skip
+
+
+def _dtype(dtype: str | None, quantisation: str | None, locale: str) -> str | None:
+    """The type alone would say that the weights are of it."""
+    if dtype is None or not stays_quantised(quantisation):
+        return dtype
+    words = {"dtype": dtype, "quantisation": quantisation}
+    return gettext("%(dtype)s between operations; the weights stay %(quantisation)s", locale) % words
 
 
 def _row(term: str, value: object, mono: bool = False, *, locale: str) -> Row:

@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 
+from app.domain.passport import DEQUANTISED
 from app.domain.spec import ModelSource
 from runners.engine.families import FAMILIES, LINEAR
 from runners.models.allowlist import Allowlist, ModelRefused
@@ -55,7 +56,7 @@ def locate_model(model: ModelSource, allowed: Allowlist, cache: Path) -> Located
 
 def _converted(file: Path, name: str, revision: str | None, cache: Path) -> Located:
     folder, fingerprint, quantisation = convert(file, cache)
-    return Located(folder, name, revision, fingerprint, f"{quantisation} (dequantised)")
+    return Located(folder, name, revision, fingerprint, quantisation + DEQUANTISED)
 
 
 def _named(folder: Path, file: str) -> Path:

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from app.domain.catalogue import OfferedModel
+from app.domain.passport import DEQUANTISED
 from app.domain.spec import ModelSource
 from runners.engine.external.aliases import Alias, Attached
 from runners.models.hub import download
@@ -39,4 +40,4 @@ def read_by(alias: Alias, model: ModelSource, located: Located, cache: Path) -> 
 
 def native(quantisation: str | None, alias: Alias) -> str | None:
     """How the weights lie in the engine's memory: what llama.cpp reads it computes with as it is."""
-    return quantisation.removesuffix(" (dequantised)") if quantisation is not None and alias.kind == "llama.cpp" else quantisation
+    return quantisation.removesuffix(DEQUANTISED) if quantisation is not None and alias.kind == "llama.cpp" else quantisation

@@ -38,7 +38,7 @@ def _controller(report: Report) -> str:
     if report.spec.engine != OWN_ENGINE:
         return ""
     chosen = report.spec.controller
-    return f"{chosen.name} {', '.join(f'{name} {value}' for name, value in chosen.params.items())}".rstrip()
+    return f"{chosen.name} {', '.join(f'{name} {value}' for name, value in chosen.said.items())}".rstrip()
 
 
 def _caption(reports: Sequence[Report], names: dict[int, str], locale: str) -> str:

@@ -3,10 +3,12 @@
 import pytest
 
 from app.domain.observations import LearnedFact
-from app.domain.spec import Sampling
+from app.domain.spec import Choice, Sampling
+from app.reports.axes import canonical, shown
 from app.reports.build import build
-from app.web.passport import compact, full, sampling
-from tests.factories import record, run_spec
+from app.web.passport import compact, full, part, sampling
+from tests import factories_served
+from tests.factories import preflight_fact, record, run_spec
 
 DRAWN = Sampling(temperature=0.7, top_k=50, top_p=0.95, seed=12345)
 
@@ -34,6 +36,43 @@ def test_the_line_names_the_temperature_of_drawn_answers_alone() -> None:
     rows = {term: value for _, group in full(drawn, "en") for term, value, _ in group}
     assert rows["sampling"] == sampling(DRAWN, "en")
     assert rows["verification"] == "rejection, lossless"
+
+
+@pytest.mark.parametrize(
+    ("locale", "term", "said"),
+    [
+        ("en", "dtype", "float32 between operations; the weights stay Q4_1"),
+        ("ru", "тип чисел", "float32 между операциями, веса остаются в Q4_1"),
+    ],
+)
+def test_weights_that_stay_quantised_are_named_with_the_type(locale: str, term: str, said: str) -> None:
+    """Catches "float32" of a run whose weights have four bits: beside one in float32 it would look like the same arithmetic."""
+    found = record(spec=factories_served.run_spec())
+    seen = preflight_fact(dtype="float32", quantisation="Q4_1", cache_dtype="float16", engine_version="llama.cpp b11434")
+    report = build(found.model_copy(update={"preflight": seen}))
+    rows = {term: value for _, group in full(report, locale) for term, value, _ in group}
+    assert rows[term] == said
+    assert {each.dtype for each in report.losslessness} == {"Q4_1"}
+    assert report.passport is not None
+    assert shown(report.passport, "dtype") == "Q4_1, float32"
+    assert canonical(report.passport, "dtype") == '"float32"'
+
+
+def test_weights_that_are_made_into_floats_are_of_their_type() -> None:
+    """Catches our own loop, which computes with what it made of a GGUF file, told as if it computed with the file."""
+    seen = preflight_fact(dtype="float32", quantisation="Q4_1 (dequantised)")
+    report = build(record().model_copy(update={"preflight": seen}))
+    rows = {term: value for _, group in full(report, "en") for term, value, _ in group}
+    assert (rows["dtype"], rows["quantisation"]) == ("float32", "Q4_1 (dequantised)")
+    assert {each.dtype for each in report.losslessness} == {"float32"}
+
+
+@pytest.mark.parametrize("params", [{"model": "package:m", "rates": None}, {"rates": None, "model": "package:m", "window": None}])
+def test_a_parameter_that_is_left_to_its_part_says_nothing(params: dict[str, object]) -> None:
+    """Catches "rates None" behind a drafter, in any language."""
+    asked = Choice(name="draft-model", params=params)
+    assert part(asked, "llama") == "draft-model (llama; model package:m)"
+    assert part(Choice(name="draft-model", params={"rates": None})) == "draft-model"
 
 
 def test_what_a_drafter_learned_stands_with_its_parameters() -> None:
