@@ -9,6 +9,7 @@ from app.domain.counts import Counts
 from app.domain.estimate import Cell, Figure
 from app.domain.outside.imported import Carried, Imported, Printed
 from app.domain.outside.reading import Engine, Reading
+from app.domain.sentence import Sentence, plain
 from app.domain.spec import OWN_ENGINE
 from app.metrics.counters import totals_of
 from app.metrics.frame import Frames
@@ -19,9 +20,10 @@ from app.reports.record import RunRecord
 
 @dataclass(frozen=True)
 class Word:
-    """What an engine calls a figure, its formula, and those of ours that a reader may take it for."""
+    """What an engine calls a figure, its formula in words and as such, and those of ours that a reader may take it for."""
 
     name: str
+    counts: Sentence
     unit: str
     figures: tuple[str, ...]
     formula: Callable[[Counts], float | None]
@@ -32,18 +34,21 @@ def _mean_length(counts: Counts) -> float | None:
     return None if kept is None else 1 + kept
 
 
+ROUND = plain("1 + kept drafts ÷ rounds with a draft")
+KEPT = plain("kept drafts ÷ drafts")
+EVERY = plain("all delivered tokens ÷ rounds with a draft")
 LENGTHS = ("tokens_per_round", "tokens_per_target_forward")
 # As their sources print them: v1/spec_decode/metrics.py, tools/server/server-context.cpp, managers/tokenizer_manager.py.
 WORDS: dict[Engine, tuple[Word, ...]] = {
     "vllm": (
-        Word("Mean acceptance length", "tokens", LENGTHS, _mean_length),
-        Word("Avg Draft acceptance rate", "fraction", ("acceptance_rate",), lambda counts: _ratio(counts.verified, counts.drafted)),
+        Word("Mean acceptance length", ROUND, "tokens", LENGTHS, _mean_length),
+        Word("Avg Draft acceptance rate", KEPT, "fraction", ("acceptance_rate",), lambda counts: _ratio(counts.verified, counts.drafted)),
     ),
     "llama.cpp": (
-        Word("mean len", "tokens", LENGTHS, _mean_length),
-        Word("draft acceptance", "fraction", ("acceptance_rate",), lambda counts: _ratio(counts.verified, counts.drafted)),
+        Word("mean len", ROUND, "tokens", LENGTHS, _mean_length),
+        Word("draft acceptance", KEPT, "fraction", ("acceptance_rate",), lambda counts: _ratio(counts.verified, counts.drafted)),
     ),
-    "sglang": (Word("spec_accept_length", "tokens", LENGTHS, lambda counts: _ratio(counts.emitted, counts.rounds)),),
+    "sglang": (Word("spec_accept_length", EVERY, "tokens", LENGTHS, lambda counts: _ratio(counts.emitted, counts.rounds)),),
 }
 # No counter knows which of the kept drafts were delivered.
 SUMMED = ("emitted", "rounds", "drafted", "verified", "undrafted", "prefill_tokens")
@@ -66,7 +71,9 @@ def own_words(record: RunRecord, frames: Frames, cells: Iterable[Cell]) -> tuple
         if ours.get(figure) is not None
     )
     reading = Reading(engine=engine, shape="counts", counts=total)
-    return beside(Imported(format="counts", tool=engine, carried=Carried(), total=reading, printed=printed), ours)
+    counts = {word.name: word.counts for word in WORDS[engine]}
+    held = beside(Imported(format="counts", tool=engine, carried=Carried(), total=reading, printed=printed), ours)
+    return tuple(each.model_copy(update={"counts": counts[each.name]}) for each in held)
 
 
 def _kind(version: str) -> Engine | None:

@@ -22,7 +22,7 @@ Formula = Callable[[Counts], float | None]
 
 class Beside(Value):
     """A figure as the tool printed it, ours under `figure` (and at `position` where it is one of several), and what is between them. `same` is None
-    where there is nothing to hold it against."""
+    where there is nothing to hold it against, `counts` what the tool's number counts, where that is known before it is held against anything."""
 
     name: str
     value: float
@@ -31,6 +31,7 @@ class Beside(Value):
     ours: float | None
     same: bool | None
     why: Sentence
+    counts: Sentence | None = None
 
 
 @dataclass(frozen=True)

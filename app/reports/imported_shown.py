@@ -5,10 +5,12 @@ from dataclasses import dataclass
 
 from app.domain.estimate import Absent, Refusal
 from app.domain.sentence import plain
+from app.metrics.catalogue import METRICS
 from app.reports.format import number, say
 from app.reports.imported import ImportedCell, ImportedFigure, ImportedReport
 from app.reports.imported_beside import Beside
 from app.reports.shown import Shown, part_of, show_estimate
+from app.reports.translate import gettext
 from app.reports.words import name_of
 
 SOURCES = {"nominal": plain("D is nominal: k·R."), "absent": plain("D was not told.")}
@@ -45,7 +47,7 @@ class Positions:
 
 @dataclass(frozen=True)
 class Held:
-    """A tool's own figure beside ours, in words."""
+    """A tool's own figure beside ours, in words; `counts` and `formula` are what each of them counts, as far as that is known."""
 
     name: str
     value: str
@@ -53,6 +55,8 @@ class Held:
     figure: str
     same: bool | None
     why: str
+    counts: str = ""
+    formula: str = ""
 
 
 def show(cell: ImportedCell, locale: str) -> Shown:
@@ -87,4 +91,6 @@ def held(found: Beside, locale: str) -> Held:
     if found.unit not in UNITS:
         value = f"{value} {found.unit}"
     ours = "" if found.ours is None else number(unit, found.ours, locale=locale).value
-    return Held(found.name, value, ours, "" if found.figure is None else name_of(found.figure, locale), found.same, say(found.why, locale))
+    figure, formula = ("", "") if found.figure is None else (name_of(found.figure, locale), gettext(METRICS[found.figure].formula, locale))
+    counts = "" if found.counts is None else say(found.counts, locale)
+    return Held(found.name, value, ours, figure, found.same, say(found.why, locale), counts, formula)

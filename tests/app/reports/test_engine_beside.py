@@ -8,8 +8,10 @@ import pytest
 from app.domain.counts import Counts
 from app.domain.outside.reading import Reading
 from app.domain.spec import RunSpec
+from app.metrics.catalogue import METRICS
 from app.reports.build import build
 from app.reports.format import say
+from app.reports.imported_shown import held
 from app.reports.record import RunRecord
 from tests import factories, factories_served
 
@@ -43,6 +45,17 @@ def test_an_engine_that_hides_steps_without_a_draft_is_seen_through() -> None:
     assert hidden.ours is not None
     assert hidden.value > hidden.ours
     assert say(hidden.why) == "The tool hides steps without a draft: it divides by rounds alone."
+
+
+@pytest.mark.parametrize("locale", ["en", "ru"])
+def test_one_word_beside_two_figures_says_what_each_counts(locale: str) -> None:
+    """Catches "mean len" twice with two numbers of ours, and nothing that tells the rows apart."""
+    lines = [held(each, locale) for each in build(record()).beside]
+    assert len({(line.counts, line.figure, line.formula) for line in lines}) == len(lines) == 3
+    assert all(line.counts and line.formula for line in lines)
+    if locale == "en":
+        assert {line.counts for line in lines} == {"1 + kept drafts ÷ rounds with a draft", "kept drafts ÷ drafts"}
+        assert {line.formula for line in lines} == {"1 + ΣV / ΣR", "(ΣE − ΣP) / Σ(R + U)", METRICS["acceptance_rate"].formula}
 
 
 def test_vllm_has_names_of_its_own() -> None:
