@@ -1,5 +1,6 @@
 """Templates with the words and numbers of one language; every page leaves here with the same strict headers."""
 
+import re
 from collections.abc import Callable
 from functools import lru_cache, partial
 from pathlib import Path
@@ -50,7 +51,26 @@ HTMX = {
 def told(text: str, locale: str) -> str:
     """A sentence that came finished; marked as English on a page of another language where it is not known in that."""
     found = known(text, locale)
-    return Markup('<span lang="en">{}</span>').format(text) if found is None else found
+    if found is not None:
+        return found
+    first, newline, rest = text.partition("\n")
+    return Markup('<span lang="en">{}</span>{}{}').format(first, newline, rest)
+
+
+def lead(text: str) -> str:
+    """A sentence without what an engine or a process wrote, which stands behind it on lines of its own."""
+    return text.partition("\n")[0]
+
+
+def quoted(text: str) -> str:
+    """What stands behind it."""
+    return text.partition("\n")[2]
+
+
+def brief(text: str) -> str:
+    """The sentence where there is no room for such words, so without those that lead to them."""
+    first = lead(text)
+    return first if first == text else re.sub(r"[;.] [^;.]*:$", ".", first)
 
 
 def coded(text: str) -> Markup:
@@ -84,7 +104,7 @@ def environment(locale: str) -> Environment:
     found.globals |= {name: partial(speak, locale=locale) for name, speak in _SPEAKING.items()}
     found.globals |= {"decimal": lambda value: format.decimal(value, 0, locale), "static": static, "htmx_config": HTMX, "locale": locale}
     found.globals["points_csv"] = points_csv
-    found.filters["coded"] = coded
+    found.filters |= {"coded": coded, "lead": lead, "quoted": quoted, "brief": brief}
     return found
 
 

@@ -346,6 +346,20 @@ async def test_a_failure_keeps_its_words_and_its_facts(service: Service) -> None
     assert len((await service.get(f"/api/v1/runs/{attempt.run}/facts")).text.splitlines()) == len(factories.facts())
 
 
+async def test_last_words_stand_once_on_the_page_and_as_they_were_written(service: Service) -> None:
+    """Catches a log in the size of a heading, told again for every figure that is not there."""
+    attempt = await leased(service)
+    batches = await attempt.measure()
+    reason = "llama.cpp was ended by SIGKILL; its last words:\nslot 3 is busy\nout of memory"
+    await attempt.finish(batches, outcome="failed", code="engine_exited", reason=reason, retry_makes_sense=True)
+    for locale, again in (("en", "A retry may succeed."), ("ru", "Новая попытка может удаться.")):
+        page = (await service.get(f"/runs/{attempt.run}?lang={locale}")).text
+        body, _, events = page.partition("<details><summary>" + {"en": "Events", "ru": "События"}[locale])
+        words = '<pre class="words" lang="en" translate="no">slot 3 is busy\nout of memory</pre>'
+        assert (body.count(words), body.count("out of memory"), events.count(words)) == (1, 1, 1)
+        assert again in body
+
+
 async def test_beats_extend_the_lease(service: Service) -> None:
     """Catches a beat that does not count: every long run would be lost."""
     attempt = await leased(service)

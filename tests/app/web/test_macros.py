@@ -6,7 +6,7 @@ import pytest
 
 from app.reports.figures.base import Plot, Table
 from app.reports.shown import Shown
-from app.web.render import environment, fragment
+from app.web.render import brief, environment, fragment
 
 HOSTILE = '</script><img src=x onerror="alert(1)">'
 
@@ -21,6 +21,31 @@ def test_a_value_stands_with_interval_and_n() -> None:
     """Catches a number printed alone."""
     text = macro("fig(shown)", shown=Shown("value", value="0.97×", interval="[0.90, 1.05]", n="48 prompts"))
     assert '<b>0.97×</b> <span class="ci">[0.90, 1.05]</span> <span class="nn">48 prompts</span>' in text
+
+
+KILLED = "llama.cpp was ended by SIGKILL; its last words:\nslot 3: <b>busy</b>\nout of memory"
+
+
+@pytest.mark.parametrize(
+    ("locale", "lead"), [("en", "llama.cpp was ended by SIGKILL; its last words:"), ("ru", "llama.cpp остановлен сигналом SIGKILL. Последние слова:")]
+)
+def test_words_of_an_engine_stand_as_it_wrote_them(locale: str, lead: str) -> None:
+    """Catches lines of a log that run on within a sentence, in its size, or are read as markup."""
+    text = environment(locale).from_string('{% import "macros.html" as m %}{{ m.saying(told(text)) }}').render(text=KILLED)
+    words = '<pre class="words" lang="en" translate="no">slot 3: &lt;b&gt;busy&lt;/b&gt;\nout of memory</pre>'
+    assert text.strip() == f"<p>{lead}</p>{words}"
+
+
+def test_words_of_an_engine_take_no_place_of_a_number() -> None:
+    """Catches a tile that is a log, and one that ends with "its last words:" and nothing behind it."""
+    for state in ("absent", "refused"):
+        text = macro('tile("Acceptance", shown)', shown=Shown(state, why=KILLED))  # type: ignore[arg-type]
+        assert "llama.cpp was ended by SIGKILL." in text
+        assert not re.search("last words|out of memory", text)
+    unknown = environment("ru").from_string("{{ told(text)|lead }}").render(text="Nobody knows this:\nthe rest")
+    assert unknown == '<span lang="en">Nobody knows this:</span>'
+    assert brief("Ended. Its last words:\nx") == "Ended."
+    assert brief("As it is; whatever:") == "As it is; whatever:"
 
 
 def test_cannot_tell_keeps_its_value() -> None:
