@@ -51,6 +51,7 @@ from app.responses import SpokenResponse
 from app.runners_registry.routes import router as runners_router
 from app.runners_registry.service import Registry
 from app.runs.campaigns import Campaigns
+from app.runs.figures import Figures
 from app.runs.relatives import Relatives
 from app.runs.retention import PERIOD_SECONDS, Retention
 from app.runs.routes import router as runs_router
@@ -190,6 +191,7 @@ def _furnish(app: FastAPI, settings: Settings, database: Database, notifications
     app.state.suites = suites
     app.state.registry = registry
     app.state.runs = runs
+    app.state.figures = Figures(database, runs)
     app.state.campaigns = Campaigns(database, registry, runs, queued_per_token=settings.queued_per_token)
     app.state.probes = Probes(
         database, registry, queued_per_token=settings.queued_per_token, lease_seconds=settings.lease_seconds, beat_seconds=settings.beat_seconds

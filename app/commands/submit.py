@@ -3,11 +3,12 @@
 import json
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 from pydantic import TypeAdapter, ValidationError
 
+from app.commands import run_options as opt
 from app.commands.client import Client
 from app.commands.output import AsJson, AsMarkdown, Junit, Locale, Tongue
 from app.commands.settings import read, shown, usage
@@ -15,51 +16,19 @@ from app.commands.wait import wait
 from app.domain.spec import NAMED_IN, Name
 
 NAME: TypeAdapter[str] = TypeAdapter(Name)
-Pairs = list[str]
 
 
 def submit(
-    spec: Annotated[str | None, typer.Argument(help="The whole spec as JSON, @file, or - for standard input; options override it.")] = None,
-    model: Annotated[str | None, typer.Option(help="SOURCE:NAME, where SOURCE is hub, path, package or zoo.")] = None,
-    file: Annotated[str | None, typer.Option(help="File within the model.")] = None,
-    revision: Annotated[str | None, typer.Option()] = None,
-    dtype: Annotated[str | None, typer.Option(help="auto, float32, bfloat16 or float16.")] = None,
-    engine: Annotated[str | None, typer.Option(help="transformers, our own loop, or the alias of an engine of a runner.")] = None,
-    compile_it: Annotated[bool | None, typer.Option("--compile/--eager", help="Decode through compiled forwards; compiling is not timed.")] = None,
-    drafter: Annotated[str | None, typer.Option(help="For instance ngram or layerskip.")] = None,
-    drafter_param: Annotated[Pairs, typer.Option(help="NAME=VALUE; may be repeated.")] = [],  # noqa: B006
-    controller: Annotated[str | None, typer.Option()] = None,
-    controller_param: Annotated[Pairs, typer.Option(help="NAME=VALUE; may be repeated.")] = [],  # noqa: B006
-    verifier: Annotated[str | None, typer.Option()] = None,
-    verifier_param: Annotated[Pairs, typer.Option(help="NAME=VALUE; may be repeated.")] = [],  # noqa: B006
-    language: Annotated[str | None, typer.Option(help="Language of the prompts, such as ru or en. No default.")] = None,
-    tokenizer: Annotated[str | None, typer.Option(help="Repository, package:NAME, zoo:NAME or fingerprint of the tokenizer. No default.")] = None,
-    suite: Annotated[str | None, typer.Option()] = None,
-    profile: Annotated[Pairs, typer.Option(help="May be repeated; without it all but those answered in another language.")] = [],  # noqa: B006
-    limit: Annotated[int | None, typer.Option(help="Prompts at most.")] = None,
-    chat_template: Annotated[str | None, typer.Option(help="model or none.")] = None,
-    concurrency: Annotated[int | None, typer.Option(help="Requests at once.")] = None,
-    load: Annotated[str | None, typer.Option(help="closed, or open: requests arrive at a rate.")] = None,
-    rate: Annotated[float | None, typer.Option(help="Requests that arrive a second, in an open load.")] = None,
-    burstiness: Annotated[float | None, typer.Option(help="Shape of the gaps between arrivals: 1 is Poisson, less is burstier.")] = None,
-    temperature: Annotated[float | None, typer.Option()] = None,
-    top_k: Annotated[int | None, typer.Option()] = None,
-    top_p: Annotated[float | None, typer.Option()] = None,
-    seed: Annotated[int | None, typer.Option()] = None,
-    stop: Annotated[Pairs, typer.Option(help="A stop string; may be repeated.")] = [],  # noqa: B006
-    ignore_eos: Annotated[bool | None, typer.Option("--ignore-eos/--heed-eos")] = None,
-    max_new_tokens: Annotated[int | None, typer.Option()] = None,
-    trials: Annotated[int | None, typer.Option(help="Blocks of two plain and two speculative passes.")] = None,
-    margin: Annotated[float | None, typer.Option(help="How much faster it must be to pay.")] = None,
-    label: Annotated[Pairs, typer.Option(help="NAME=VALUE that the runner must have; may be repeated.")] = [],  # noqa: B006
-    idempotency_key: Annotated[str | None, typer.Option(help="The same key never makes a second run.")] = None,
-    wait_for_it: Annotated[bool, typer.Option("--wait", help="Wait for the answer, as `bezmen wait` does.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Print the number of the run alone.")] = False,
-    as_json: AsJson = False,
-    as_markdown: AsMarkdown = False,
-    junit: Junit = None,
-    locale: Locale = Tongue.EN,
-) -> None:
+    spec: opt.Spec = None, model: opt.Model = None, file: opt.File = None, revision: opt.Text = None, dtype: opt.Dtype = None,
+    engine: opt.Engine = None, compile_it: opt.Compile = None, drafter: opt.Drafter = None, drafter_param: opt.Params = opt.NONE,
+    controller: opt.Text = None, controller_param: opt.Params = opt.NONE, verifier: opt.Text = None, verifier_param: opt.Params = opt.NONE,
+    language: opt.Language = None, tokenizer: opt.Tokenizer = None, suite: opt.Text = None, profile: opt.Profiles = opt.NONE, limit: opt.Limit = None,
+    chat_template: opt.ChatTemplate = None, concurrency: opt.Concurrency = None, load: opt.Load = None, rate: opt.Rate = None,
+    burstiness: opt.Burstiness = None, temperature: opt.Real = None, top_k: opt.Number = None, top_p: opt.Real = None, seed: opt.Number = None,
+    stop: opt.Stop = opt.NONE, ignore_eos: opt.IgnoreEos = None, max_new_tokens: opt.Number = None, trials: opt.Trials = None,
+    margin: opt.Margin = None, label: opt.Labels = opt.NONE, idempotency_key: opt.Key = None, wait_for_it: opt.Wait = False, quiet: opt.Quiet = False,
+    as_json: AsJson = False, as_markdown: AsMarkdown = False, junit: Junit = None, locale: Locale = Tongue.EN,
+) -> None:  # fmt: skip
     """Queue a run; prints its number and its address. What follows a --wait is printed and ends as by `bezmen wait`."""
     body = _spec(spec)
     plain = {
@@ -120,7 +89,7 @@ def _pair(text: str) -> tuple[str, str]:
     return name, value
 
 
-def _pairs(texts: Pairs) -> dict[str, Any]:
+def _pairs(texts: list[str]) -> dict[str, Any]:
     """Values are JSON where they can be, else text."""
     found: dict[str, Any] = {}
     for name, value in map(_pair, texts):
@@ -131,7 +100,7 @@ def _pairs(texts: Pairs) -> dict[str, Any]:
     return found
 
 
-def _labels(texts: Pairs) -> dict[str, str]:
+def _labels(texts: list[str]) -> dict[str, str]:
     """Values are text, whatever they look like."""
     found = dict(map(_pair, texts))
     for name in found:

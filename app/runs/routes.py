@@ -18,11 +18,13 @@ from app.reports.export import to_csv
 from app.reports.parquet import MEDIA, report_parquet
 from app.reports.record import RunRecord
 from app.reports.report import Report
+from app.runs.figures import Figures, figures_service
 from app.runs.schemas import EventOut, FigureOut, RunFilter, RunPage, RunSummary
 from app.runs.service import Runs, runs_service
 
 router = APIRouter(prefix="/api/v1", tags=["runs"])
 Service = Annotated[Runs, Depends(runs_service)]
+FiguresService = Annotated[Figures, Depends(figures_service)]
 RunId = Annotated[int, Path(description="A number that no run has is a 404, however large.")]
 Key = Annotated[str | None, Header(alias="Idempotency-Key", min_length=1, max_length=255)]
 KEEPALIVE_SECONDS = 15.0
@@ -134,15 +136,15 @@ def _lines(record: RunRecord) -> Iterator[str]:
 
 
 @router.get("/runs/{run}/figures/{figure}")
-async def figure(run: RunId, figure: str, _: Reader, runs: Service, request: Request) -> Figure:
+async def figure(run: RunId, figure: str, _: Reader, figures: FiguresService, request: Request) -> Figure:
     """One figure alone; query parameters narrow its part (`?position=2`). 409 where it is refused, absent or not there yet."""
-    return await runs.figure(run, figure, dict(request.query_params))
+    return await figures.of_run(run, figure, dict(request.query_params))
 
 
 @router.get("/figures")
 async def figures(
     _: Reader,
-    runs: Service,
+    figures: FiguresService,
     id: Annotated[str | None, Query(max_length=64)] = None,
     language: Annotated[str | None, Query(max_length=64)] = None,
     drafter: Annotated[str | None, Query(max_length=64)] = None,
@@ -155,4 +157,4 @@ async def figures(
         if language or drafter or model or parts:
             raise InvalidInput("Name the figure with id, such as id=acceptance_rate; without any of these the answer is what figures there are.")
         return list(definitions())
-    return await runs.figures(id, language=language, drafter=drafter, model=model, parts=parts, limit=limit)
+    return await figures.over_runs(id, language=language, drafter=drafter, model=model, parts=parts, limit=limit)

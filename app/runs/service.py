@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import cast
 from weakref import WeakValueDictionary
@@ -13,14 +13,11 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.access.principal import Principal
 from app.access.seen import Seen, Who, narrowed
-from app.domain.estimate import Absent, Figure, Refusal
 from app.domain.spec import RunSpec
-from app.domain.status import FINAL, RunState, cut
-from app.errors import AppError, Conflict, DatabaseUnavailable, NotFound, TooMany, did_you_mean
-from app.metrics.catalogue import METRICS
+from app.domain.status import FINAL, RunState
+from app.errors import AppError, Conflict, DatabaseUnavailable, NotFound, TooMany
 from app.queue import leases
 from app.reports.build import measured
-from app.reports.format import say
 from app.reports.kept import Measured
 from app.reports.record import RunRecord
 from app.reports.report import Report
@@ -28,8 +25,8 @@ from app.runners_registry.service import Registry
 from app.runs import key_store, records, store
 from app.runs.analysis import analysis
 from app.runs.request_rows import Gone
-from app.runs.schemas import EventOut, FigureOut, RunFilter, RunPage, RunSummary
-from app.runs.summary import no_part, summary_of
+from app.runs.schemas import EventOut, RunFilter, RunPage, RunSummary
+from app.runs.summary import summary_of
 from app.storage.database import Database
 from app.storage.notifications import Notifications
 
@@ -39,10 +36,6 @@ logger = logging.getLogger(__name__)
 
 class NoSuchRun(NotFound):
     """There is no such run"""
-
-
-class NoSuchFigure(NotFound):
-    """There is no such figure"""
 
 
 class AlreadyEnded(Conflict):
@@ -57,14 +50,6 @@ class FactsGone(AppError):
     """The raw facts of this run were deleted"""
 
     status = 410
-
-
-class FigureRefused(Conflict):
-    """This figure is refused"""
-
-
-class FigureAbsent(Conflict):
-    """This figure could not be computed"""
 
 
 class Runs(Seen):
@@ -172,7 +157,7 @@ class Runs(Seen):
             raise AlreadyEnded(f"Run {run} has {before} already; there is nothing to cancel.")
         return await self.get(run)
 
-    # --- reports and figures ------------------------------------------------------------------------------------------------------------
+    # --- reports ------------------------------------------------------------------------------------------------------------------------
 
     async def record(self, run: int, *, whole: bool = False) -> RunRecord:
         """A `whole` one holds the answers too. Raises NoSuchRun, FactsGone."""
@@ -262,38 +247,6 @@ class Runs(Seen):
             stale = await records.unreported(connection, analysis(), limit + len(self._unreportable))
         for run in [run for run in stale if run not in self._unreportable][:limit]:
             await self.prepare_report(run)
-
-    async def figure(self, run: int, id: str, part: Mapping[str, str]) -> Figure:
-        """One figure alone. Raises NoSuchFigure, NotFinished, FigureRefused naming the field or gate, FigureAbsent."""
-        if id not in METRICS:
-            raise NoSuchFigure(did_you_mean("figure", id, METRICS))
-        report = await self.report(run)
-        if report.state not in FINAL:
-            raise NotFinished(f"Run {run} is {report.state}; its figures come when it has ended.")
-        # Of a run that was cut off each figure is refused as a whole.
-        cell = report.find(id, **({} if cut(RunState(report.state)) else part))
-        match cell:
-            case Figure():
-                return cell
-            case Refusal():
-                said = say(cell.reason)
-                remedy = say(cell.remedy) if cell.remedy else None
-                raise FigureRefused(said, fields=[{"pointer": f"/{cell.field}", "detail": said}], figure=id, field=cell.field, run=run, remedy=remedy)
-            case Absent():
-                raise FigureAbsent(say(cell.reason), figure=id, run=run)
-            case None:
-                raise NoSuchFigure(no_part(run, id, part, [other.part for other in report.cells if other.id == id]))
-
-    async def figures(
-        self, id: str, *, language: str | None = None, drafter: str | None = None, model: str | None = None, parts: bool = False, limit: int = 200
-    ) -> list[FigureOut]:
-        """One figure over finished runs; a refusal stands where its figure would."""
-        if id not in METRICS:
-            raise NoSuchFigure(did_you_mean("figure", id, METRICS))
-        async with self._database.transaction() as connection:
-            return await records.query(
-                connection, self.view, id, analysis(), {"language": language, "drafter": drafter, "model": model}, parts=parts, limit=limit
-            )
 
 
 def runs_service(request: Request, who: Who) -> Runs:
