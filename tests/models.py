@@ -98,6 +98,13 @@ def tiny(name: str, *, slots: int = 4, eos: frozenset[int] = frozenset(), contex
     return TransformersTarget(tiny_model(name), slots=slots, context=context, eos=eos)
 
 
+def own_logits(model: Any, ids: list[int]) -> torch.Tensor:
+    """The library's own full forward over a text `[n, V]`, without any cache."""
+    with torch.inference_mode():
+        logits: torch.Tensor = model(torch.tensor([ids]), use_cache=False).logits[0]
+    return logits
+
+
 def targets_of(drafter: str) -> tuple[str, ...]:
     """Those of TARGETS that a drafter is tried on."""
     kind = drafters()[drafter]

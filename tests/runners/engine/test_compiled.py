@@ -14,7 +14,7 @@ from runners.engine.target import Stretch
 from runners.engine.transformers_target import TransformersTarget
 from runners.protocol.preflight import check_compiler
 from runners.protocol.unmeasurable import Unmeasurable
-from tests.models import FAMILIES, by_prompt, counts, loop_of, plain_loop, prompts, spec, tiny_model
+from tests.models import FAMILIES, by_prompt, counts, loop_of, own_logits, plain_loop, prompts, spec, tiny_model
 
 LONGEST = 4
 LAYERSKIP = {"exit_layer": 2}
@@ -63,12 +63,6 @@ def test_everything_counted_is_as_in_eager(family: str, slots: int, rows: Any, c
             assert found[prompt].passes == sequence.passes
 
 
-def own_logits(target: Any, ids: list[int]) -> torch.Tensor:
-    with torch.inference_mode():
-        logits: torch.Tensor = target.model(torch.tensor([ids])).logits[0]
-    return logits
-
-
 def worst(target: Any) -> float:
     """How far logits of a padded, ragged and partly idle batch are from the library's, in slots that hold the remains of longer texts."""
     texts, drafts = [list(range(3, 26)), [(7 * i) % 90 for i in range(61)], [(5 * i) % 90 for i in range(40)]], [[5, 9], [], [11]]
@@ -80,7 +74,7 @@ def worst(target: Any) -> float:
     for chosen in ([2, 0], [0, 1, 2]):
         logits = target.verify(Batch(tuple(chosen), tuple(texts[r] for r in chosen)), Draft.from_lists([drafts[r] for r in chosen], target.device))
         for row, r in enumerate(chosen):
-            wanted = own_logits(target, texts[r] + drafts[r])[len(texts[r]) - 1 :]
+            wanted = own_logits(target.model, texts[r] + drafts[r])[len(texts[r]) - 1 :]
             far = max(far, float((logits[row, : len(drafts[r]) + 1] - wanted).abs().max()))
     return far
 

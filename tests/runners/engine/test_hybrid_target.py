@@ -20,7 +20,7 @@ from runners.models.load import Located, cache_entry_bytes, state_bytes
 from runners.protocol.preflight import check_recurrence
 from runners.protocol.unmeasurable import Unmeasurable
 from tests.hybrids import HYBRIDS, hybrid, hybrid_model
-from tests.models import by_prompt, counts, loop_of, plain_loop, prompts, spec, tiny_model
+from tests.models import by_prompt, counts, loop_of, own_logits, plain_loop, prompts, spec, tiny_model
 
 LIMIT = 30
 
@@ -28,13 +28,6 @@ LIMIT = 30
 @pytest.fixture(params=HYBRIDS)
 def family(request: pytest.FixtureRequest) -> str:
     return str(request.param)
-
-
-def own_logits(model: Any, ids: list[int]) -> Tensor:
-    """The library's own full forward over a text, without any cache."""
-    with torch.inference_mode():
-        logits: Tensor = model(torch.tensor([ids]), use_cache=False).logits[0]
-    return logits
 
 
 def generated(model: Any, ids: tuple[int, ...], limit: int) -> list[int]:

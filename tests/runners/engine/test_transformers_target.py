@@ -9,16 +9,9 @@ from runners.engine.draft import Batch, Draft
 from runners.engine.families import UnsupportedModel
 from runners.engine.stops import StopRules
 from runners.engine.transformers_target import TransformersTarget
-from tests.models import FAMILIES, WINDOW, loop_of, plain_loop, prompts, spec, tiny
+from tests.models import FAMILIES, WINDOW, loop_of, own_logits, plain_loop, prompts, spec, tiny
 
 WINDOWED = [name for name in FAMILIES if name not in {"llama", "qwen2", "qwen3", "qwen3_moe", "olmoe"}]
-
-
-def own_logits(target: Any, ids: list[int]) -> torch.Tensor:
-    """The library's own full forward over a text, without any cache."""
-    with torch.inference_mode():
-        logits: torch.Tensor = target.model(torch.tensor([ids])).logits[0]
-    return logits
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -31,7 +24,7 @@ def test_ragged_verify_equals_full_forwards(family: str) -> None:
         target.prefill(slot, text[:-1])
     logits = target.verify(Batch((0, 1, 2), tuple(texts)), Draft.from_lists(drafts, target.device))
     for row, (text, draft) in enumerate(zip(texts, drafts, strict=True)):
-        expected = own_logits(target, text + draft)[len(text) - 1 :]
+        expected = own_logits(target.model, text + draft)[len(text) - 1 :]
         assert (logits[row, : len(draft) + 1] - expected).abs().max() < 1e-4
 
 
@@ -134,7 +127,7 @@ def test_prefill_equals_a_full_forward(family: str) -> None:
     text = [(11 * i + 5) % 90 for i in range(3 * WINDOW + 2)]
     logits = target.prefill(2, text)
     assert logits is not None
-    assert (logits - own_logits(target, text)[-1]).abs().max() < 1e-4
+    assert (logits - own_logits(target.model, text)[-1]).abs().max() < 1e-4
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -148,7 +141,7 @@ def test_rejected_drafts_are_as_if_never_written(family: str) -> None:
     onward = [texts[0] + [70], texts[1] + [3, 71]]
     logits = target.verify(Batch((0, 1), tuple(onward)), Draft.from_lists([[6], []], target.device))
     for row, (text, drafts) in enumerate(zip(onward, [[6], []], strict=True)):
-        expected = own_logits(target, text + drafts)[len(text) - 1 :]
+        expected = own_logits(target.model, text + drafts)[len(text) - 1 :]
         assert (logits[row, : len(drafts) + 1] - expected).abs().max() < 1e-4
 
 
@@ -179,7 +172,7 @@ def test_softened_logits_are_the_librarys() -> None:
     capped = TransformersTarget(target.model, slots=1, context=64, eos=frozenset())
     logits = capped.prefill(0, [1, 2, 3])
     assert logits is not None
-    assert (logits - own_logits(capped, [1, 2, 3])[-1]).abs().max() < 1e-5
+    assert (logits - own_logits(capped.model, [1, 2, 3])[-1]).abs().max() < 1e-5
     assert logits.abs().max() < 3
 
 

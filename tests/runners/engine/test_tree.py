@@ -7,7 +7,7 @@ import torch
 
 from runners.engine.draft import Batch, Draft
 from runners.engine.tree import Look, Tree
-from tests.models import FAMILIES, tiny
+from tests.models import FAMILIES, own_logits, tiny
 
 # Two rows: one past every window with three branches, one short with two; columns that are neither in order nor without gaps.
 TEXTS = [[(7 * i) % 90 for i in range(61)], list(range(3, 12))]
@@ -39,12 +39,6 @@ def begun(family: str) -> tuple[Any, Batch]:
     return target, Batch((1, 3), tuple(list(text) for text in TEXTS))
 
 
-def own_logits(target: Any, ids: list[int]) -> torch.Tensor:
-    with torch.inference_mode():
-        logits: torch.Tensor = target.model(torch.tensor([ids])).logits[0, -1]
-    return logits
-
-
 @pytest.mark.parametrize("family", FAMILIES)
 def test_every_node_is_scored_behind_its_own_path(family: str) -> None:
     """Catches a node that sees a sibling, a gap or a pruned token, a position by column instead of depth, and a window over columns: each node's
@@ -52,9 +46,9 @@ def test_every_node_is_scored_behind_its_own_path(family: str) -> None:
     target, batch = begun(family)
     logits = target.verify(batch, drafted())
     for row, text in enumerate(TEXTS):
-        assert (logits[row, 0] - own_logits(target, text)).abs().max() < 1e-4
+        assert (logits[row, 0] - own_logits(target.model, text)[-1]).abs().max() < 1e-4
         for node, path in enumerate(paths()[row]):
-            expected = own_logits(target, text + [TOKENS[row][each] for each in path])
+            expected = own_logits(target.model, text + [TOKENS[row][each] for each in path])[-1]
             assert (logits[row, node + 1] - expected).abs().max() < 1e-4, (row, node)
 
 
@@ -70,7 +64,7 @@ def test_a_kept_path_lies_in_the_cache_as_a_chain_would(family: str, kept: tuple
     onward = tuple(text + [TOKENS[row][node] for node in kept[row]] + [70 + row] for row, text in enumerate(TEXTS))
     logits = target.verify(Batch((1, 3), onward), Draft.from_lists([[6, 8], [4]], target.device))
     for row, extra in enumerate(([6, 8], [4])):
-        assert (logits[row, len(extra)] - own_logits(target, onward[row] + extra)).abs().max() < 1e-4
+        assert (logits[row, len(extra)] - own_logits(target.model, onward[row] + extra)[-1]).abs().max() < 1e-4
 
 
 @pytest.mark.parametrize("family", ["llama", "gemma3"])
@@ -80,7 +74,7 @@ def test_a_path_that_is_not_moved_is_seen(family: str) -> None:
     target.verify(batch, drafted())
     onward = TEXTS[0] + [5, 11, 2, 17, 70]
     logits = target.verify(Batch((1,), (onward,)), Draft.empty(1, target.device))
-    assert (logits[0, 0] - own_logits(target, onward)).abs().max() > 1e-3
+    assert (logits[0, 0] - own_logits(target.model, onward)[-1]).abs().max() > 1e-3
 
 
 def test_a_window_is_counted_in_positions() -> None:
