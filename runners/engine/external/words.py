@@ -7,7 +7,7 @@ from pathlib import Path
 _PATH = re.compile(r"(?<![\w.:/-])~?(?:/[^\s/:;,'\"()\[\]]+)+/([^\s/:;,'\"()\[\]]*)")
 _COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 # Counts and times, which a run that broke off gives no figure of.
-_FIGURES = re.compile(r"acceptance|accepted|mean len|tokens per second|tokens/s|ms per token", re.IGNORECASE)
+_FIGURES = re.compile(r"acceptance|accepted|mean len|tokens per second|tokens/s|ms per token|print_timing|total time", re.IGNORECASE)
 LINES, LENGTH, READ = 8, 1500, 64 * 1024
 
 

@@ -182,6 +182,13 @@ def test_folders_of_the_machine_are_left_out(said: str, told: str) -> None:
     assert without_folders(said) == told
 
 
+def test_last_words_hold_no_times_of_a_request(tmp_path: Path) -> None:
+    """Catches a speed of a run that gives no figures, read off the log of its engine."""
+    log = tmp_path / "log"
+    log.write_text("slot print_timing: id 0 | total time = 3263.83 ms / 181 tokens\nslot print_timing: id 0 | graphs reused = 71\nout of memory\n")
+    assert end_of(log) == "out of memory"
+
+
 def test_last_words_can_be_kept(tmp_path: Path) -> None:
     """Catches a log with colours, or with a character that no database takes, and one so long that reading it takes minutes."""
     log = tmp_path / "log"
