@@ -41,11 +41,12 @@ check: $(STAMP) ## ruff, mypy, import arrows, schema against migrations
 	$(BIN)/lint-imports
 	BEZMEN_DATA=$$(mktemp -d /tmp/bezmen-check.XXXXXX) sh -c '$(BIN)/bezmen db check; status=$$?; rm -rf "$$BEZMEN_DATA"; exit $$status'
 
-engines: $(STAMP) ## builds llama-server, for the tests that run it (minutes; once, into the user's cache or BEZMEN_CACHE)
-	$(BIN)/python -m runners.engine.external.build
+engines: $(STAMP) ## builds llama-server and makes an environment with vLLM (minutes and 3.5 GB, once, in the user's cache or BEZMEN_CACHE; ENGINES=llama.cpp or vllm makes one)
+	$(BIN)/python -m runners.engine.external.build $(ENGINES)
 
-test-engines: $(STAMP) ## the tests on real engines, after `make engines`; says which ones did not run, and why
-	$(BIN)/pytest -rs tests/runners/engine/external/test_llama_server.py tests/end_to_end/test_engines.py $(ARGS)
+test-engines: $(STAMP) ## the tests on real engines, after `make engines` (minutes); says which ones did not run, and why
+	$(BIN)/pytest -rs --vllm tests/runners/engine/external/test_llama_server.py tests/runners/engine/external/test_vllm_server.py \
+		tests/end_to_end/test_engines.py tests/end_to_end/test_vllm.py $(ARGS)
 
 bench: $(STAMP) ## speed against the library's own decoding, on a quiet machine (minutes); writes build/bench.json (ARGS=NAME runs one and writes nothing)
 	$(BIN)/python -m benchmarks $(ARGS)

@@ -23,7 +23,7 @@ class Site:
     """One service and any number of runners, as processes of their own."""
 
     def __init__(self, data: Path, cache: Path, **over: str) -> None:
-        self.data, self.cache = data, cache
+        self.data, self.cache, self.patience = data, cache, PATIENCE
         self.environment = os.environ | {
             "BEZMEN_DATA": str(data), "BEZMEN_PORT": "0", "BEZMEN_LEASE_SECONDS": "12", "BEZMEN_BEAT_SECONDS": "2",
         } | over  # fmt: skip
@@ -106,7 +106,7 @@ class Site:
         self.wait(lambda: (self.get(run)["progress"] or {}).get("stage") == stage, f"run {run} to reach {stage}")
 
     def wait(self, found: Any, what: str) -> None:
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + self.patience
         while not found():
             assert time.monotonic() < deadline, f"waited in vain for {what}\n{self.logs()}"
             time.sleep(0.1)
