@@ -3,6 +3,7 @@ stands in for it that has its interface and its counters, and what only the real
 
 import os
 import signal
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -95,17 +96,35 @@ def test_answers_are_the_same_with_and_without_drafts(site: Site, measured: dict
     assert all(fact.output_digest == plain[fact.prompt] for fact in requests)
 
 
-def test_an_engine_that_is_killed_fails_the_run_with_its_last_words_and_leaves_nobody(site: Site, engines: Path) -> None:
-    """Catches a run that waits for a server that is gone, a success without trials, and a plain server that stays behind."""
+def answered(site: Site, run: int) -> set[tuple[str, int, str]]:
+    return {(fact.arm, fact.trial, fact.prompt) for fact in facts(site, run) if isinstance(fact, RequestFact)}
+
+
+def of_arm(site: Site, runner: subprocess.Popen[str]) -> psutil.Process | None:
+    """The server of the speculative arm; None while it is started anew."""
+    children = psutil.Process(site.child_of(runner)).children(recursive=True)
+    return next((each for each in children if each.name() == "llama-server" and "--spec-type" in each.cmdline()), None)
+
+
+def test_an_engine_that_is_killed_fails_the_run_with_its_last_words_and_what_was_measured(site: Site, engines: Path) -> None:
+    """Catches a run that waits for a server that is gone, a success without trials, a plain server that stays behind, and lost answers."""
     runner = site.runner("--engines", str(engines))
-    run = ask(site, "en", 1, max_new_tokens=200, trials=3)
-    site.until_stage(run, "trial")
-    servers = [each for each in psutil.Process(site.child_of(runner)).children(recursive=True) if each.name() == "llama-server"]
-    speculative = next(each for each in servers if "--spec-type" in each.cmdline())
-    os.kill(speculative.pid, signal.SIGKILL)
+    run = ask(site, "en", 1, max_new_tokens=100, trials=5)
+    site.wait(lambda: answered(site, run), "the first answers")
+    kept, servers = answered(site, run), list[psutil.Process]()
+
+    def killed() -> bool:
+        """Between two trials a server is started anew, and one that was to be stopped is missed by nobody."""
+        if site.get(run)["state"] == "running" and (speculative := of_arm(site, runner)) is not None:
+            servers.append(speculative)
+            speculative.kill()
+        return site.get(run)["state"] != "running"
+
+    site.wait(killed, "the end of a run whose server is gone")
     ended = site.until(run, "succeeded", "failed")
     assert (ended["state"], ended["failure_code"]) == ("failed", "engine_exited"), ended
     assert "SIGKILL" in ended["failure"]
+    assert answered(site, run) >= kept
     assert site.stop(runner) == 0
     assert not any(each.is_running() and each.status() != psutil.STATUS_ZOMBIE for each in servers)
 
