@@ -147,13 +147,14 @@ class ServedBench(Arms):
 
     def _one(self, seat: Seat, request: Request) -> Outcome | None:
         server, ask = self.servers[seat], self.asking(request)
-        heard = self.run(self._while_wanted(seat, server.engine.hear(server.client, ask)))
-        if heard is None:
-            self.live()
-            return None
-        before, after = self._seen[seat], self.run(server.scrape())
-        self._seen[seat] = after
-        answer = server.engine.answer(server.client, ask, heard)
+        with _ending(server):
+            heard = self.run(self._while_wanted(seat, server.engine.hear(server.client, ask)))
+            if heard is None:
+                self.live()
+                return None
+            before, after = self._seen[seat], self.run(server.scrape())
+            self._seen[seat] = after
+            answer = server.engine.answer(server.client, ask, heard)
         return self._outcome(seat, request, answer, self._reading(server, [answer])[0], self._moved(seat, request, answer, before, after))
 
     def _moved(self, seat: Seat, request: Request, answer: Answer, before: str | None, after: str | None) -> Reading | None:
@@ -173,12 +174,13 @@ class ServedBench(Arms):
         server = self.servers[seat]
         before = self.run(server.scrape())
         self.reset()
-        found = self.run(self._while_wanted(seat, self._hear_all(server, requests, concurrency)))
-        if found is None:
-            self.live()
-            return None
-        after = self.run(server.scrape())
-        answers = [server.engine.answer(server.client, self.asking(request), heard) for request, heard in zip(requests, found, strict=True)]
+        with _ending(server):
+            found = self.run(self._while_wanted(seat, self._hear_all(server, requests, concurrency)))
+            if found is None:
+                self.live()
+                return None
+            after = self.run(server.scrape())
+            answers = [server.engine.answer(server.client, self.asking(request), heard) for request, heard in zip(requests, found, strict=True)]
         readings = self._reading(server, answers)
         outcomes = [self._outcome(seat, *each) for each in zip(requests, answers, readings, strict=True)]
         return outcomes, Work(before, after, len(answers), sum(answer.emitted or 0 for answer in answers))
@@ -247,6 +249,16 @@ def foreign(counted: Reading, work: Work) -> int | None:
     if emitted is None or emitted < work.emitted or counted.counts.requests < work.requests:
         return None
     return max(counted.counts.requests - work.requests, int(emitted > work.emitted))
+
+
+@contextlib.contextmanager
+def _ending(server: Server) -> Iterator[None]:
+    try:
+        yield
+    except EngineFault as fault:
+        if (ended := server.end_of(fault)) is not None:
+            raise ended from fault
+        raise
 
 
 def _unreadable(server: Server, error: NotUnderstood) -> EngineFault:

@@ -16,6 +16,8 @@ from runners.engine.external.serving import Build, Serving
 
 # What a server that has just started answers first, outside of any time: its first forward allocates.
 FEW_IDS, FEW_TOKENS = 8, 2
+# How long a process may take to go that has said that it cannot go on.
+DYING_SECONDS = 5.0
 
 
 class Server:
@@ -72,6 +74,12 @@ class Server:
 
     async def build(self) -> Build:
         return await self.serving.build(self.client, self.setup)
+
+    def end_of(self, fault: EngineFault) -> EngineFault | None:
+        """How the engine ended where it refused for that: one whose worker is gone says so before it goes too, and its log says why. None where it
+        runs on, or nobody here can see it."""
+        process = None if self._serving is None else self._serving.process
+        return process.ended(DYING_SECONDS) if process is not None and fault.code == "engine_refused" else None
 
     def spent(self) -> float:
         """Processor seconds of its processes."""

@@ -2,8 +2,8 @@
 
 The n-th round drafts 4 tokens and keeps n mod 5 of them, every third step drafts nothing, and a prompt takes 2 decode calls, as that of a model with
 a sliding window does. A draft leaves room for one token before the limit; a round is counted whole before an answer is cut at its end of text. The
-model's name may tell it to do otherwise: dies-3, refuses-3 or stalls-3 do so after 3 requests, halves tells no id of every second token, ends puts
-an end of text behind 14 tokens. What it did it writes into the file behind --truth.
+model's name may tell it to do otherwise: dies-3, refuses-3, quits-3 (it refuses and then ends) or stalls-3 do so after 3 requests, halves tells no
+id of every second token, ends puts an end of text behind 14 tokens. What it did it writes into the file behind --truth.
 """
 
 import json
@@ -69,14 +69,19 @@ class Engine:
         """Whether this request goes wrong, and then as the model's name says."""
         self.asked += 1
         name, _, after = self.model.stem.partition("-")
-        if name not in ("dies", "refuses", "stalls") or not self.speculates or self.asked <= int(after):
+        if name not in ("dies", "refuses", "quits", "stalls") or not self.speculates or self.asked <= int(after):
             return False
         if name == "dies":
             sys.stderr.write("out of memory\n")
             sys.stderr.flush()
             os.kill(os.getpid(), signal.SIGKILL)
-        if name == "refuses":
+        if name in ("refuses", "quits"):
             handler.reply({"error": {"message": "slot lost"}}, 500)
+            if name == "quits":
+                time.sleep(0.5)
+                sys.stderr.write("the worker is gone\n")
+                sys.stderr.flush()
+                os._exit(1)
         else:
             time.sleep(60)
         return True

@@ -210,7 +210,11 @@ def test_requests_of_others_are_noticed(laboratory: Any) -> None:
 
 @pytest.mark.parametrize(
     ("model", "code", "words"),
-    [("dies-5", "engine_exited", "out of memory"), ("refuses-5", "engine_refused", "answered 500 to /completion: slot lost")],
+    [
+        ("dies-5", "engine_exited", "out of memory"),
+        ("refuses-5", "engine_refused", "answered 500 to /completion: slot lost"),
+        ("quits-5", "engine_exited", "the worker is gone"),
+    ],
 )
 @pytest.mark.parametrize("load", [Load(), Load(concurrency=2)])
 def test_an_engine_that_fails_in_the_middle_ends_the_trials_with_its_words(laboratory: Any, load: Load, model: str, code: str, words: str) -> None:
