@@ -19,8 +19,8 @@ Scope = Literal["all", "tokens", "speed"]
 # A model that the drafter brings along; it is run in the target's dtype.
 _DRAFTER_MODEL = ("drafter_checkpoint", "drafter_revision", "drafter_weights_digest", "drafter_dtype", "drafter_quantisation")
 _OF_DRAFTER = frozenset({"drafter", *_DRAFTER_MODEL, "drafter_memory", "drafter_tokenizer", "shared_cache", "batched_verification", "controller"})
-# An engine keeps its cache as it likes, and speculates in its own ways.
-_OF_ENGINE = ("engine", "engine_version", "engine_build", "engine_arguments", "compile", "prefix_cache", "cache_dtype")
+# An engine keeps its cache as it likes, computes with a file's weights as they are or unpacked, and speculates in its own ways.
+_OF_ENGINE = ("engine", "engine_version", "engine_build", "engine_arguments", "compile", "prefix_cache", "cache_dtype", "quantisation")
 # Fields that may differ because the axis does. The answers' language is an outcome, so it follows any axis.
 _FOLLOWS: dict[Axis, frozenset[str]] = {
     "language": frozenset({"language", "suite_digest"}),

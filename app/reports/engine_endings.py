@@ -38,6 +38,7 @@ ENGINE_ENDINGS: tuple[str, ...] = (
     mark("%(engine)s took no connection within %(seconds)s seconds"),
     mark("%(engine)s could not be reached: %(words)s"),
     mark("%(engine)s has been stopped"),
+    mark("%(engine)s takes its cores although nothing is asked of it, for more than %(seconds)s seconds"),
     mark("%(engine)s is not started by a runner; name a server that runs already by its url"),
     mark("%(engine)s is started from an alias of its own kind, and not of kind %(kind)s"),
     mark("%(engine)s does not speculate: it drafted nothing in %(tries)s requests whose text only repeats itself"),

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Self, TypeVar
+from typing import Any, Literal, Self, TypeVar
 
 from app.domain.bounds import Arm
 from app.domain.outside.reading import Reading
@@ -71,6 +71,8 @@ class ServedBench(Arms):
         self._opened: dict[Seat, str | None] = {}
         self._seen: dict[Seat, str | None] = {}
         self._prompt_steps: dict[str, int] = {}
+        self._last: Seat | Literal["nobody"] = "nobody"
+        self._trespassed = 0.0
 
     # --- servers ------------------------------------------------------------------------------------------------------------------------
 
@@ -94,13 +96,30 @@ class ServedBench(Arms):
         return self._loop.run(work)
 
     def spent(self) -> float:
-        """Processor seconds that all servers have taken."""
-        return sum(server.spent() for server in self.servers.values())
+        """Processor seconds of all servers, but for what they took while another one was asked: that is taken from the measurement."""
+        return sum(server.spent() for server in self.servers.values()) - self._trespassed
+
+    @contextlib.contextmanager
+    def _turn(self, seat: Seat) -> Iterator[None]:
+        """The cores are this arm's, once the others are at rest. What ends its engine is told in that one's last words."""
+        others = [server for other, server in self.servers.items() if other != seat]
+        if self._last != seat:
+            self.run(_rest(others))
+        self._last, before = seat, sum(server.spent() for server in others)
+        try:
+            yield
+        except EngineFault as fault:
+            if (ended := self.servers[seat].end_of(fault)) is not None:
+                raise ended from fault
+            raise
+        finally:
+            self._trespassed += sum(server.spent() for server in others) - before
 
     def renew(self, seats: Sequence[Seat]) -> None:
         """Starts anew what remembers requests; then plain too, so that both begin alike."""
         if not any(server.engine.restart_between_trials for server in self.servers.values()):
             return
+        self._last = "nobody"
         for seat in seats:
             if seat is None or self.servers[seat].engine.restart_between_trials:
                 self.run(self.servers[seat].renew(self.few))
@@ -147,7 +166,7 @@ class ServedBench(Arms):
 
     def _one(self, seat: Seat, request: Request) -> Outcome | None:
         server, ask = self.servers[seat], self.asking(request)
-        with _ending(server):
+        with self._turn(seat):
             heard = self.run(self._while_wanted(seat, server.engine.hear(server.client, ask)))
             if heard is None:
                 self.live()
@@ -173,8 +192,8 @@ class ServedBench(Arms):
         the server, so that it is known for how long. Answers are read when the last one is here."""
         server = self.servers[seat]
         before = self.run(server.scrape())
-        self.reset()
-        with _ending(server):
+        with self._turn(seat):
+            self.reset()
             found = self.run(self._while_wanted(seat, self._hear_all(server, requests, concurrency)))
             if found is None:
                 self.live()
@@ -242,6 +261,10 @@ class ServedBench(Arms):
         return {"forwards": None, "slot_steps": None, "counted": counted, "foreign": None if counted is None else foreign(counted, work)}
 
 
+async def _rest(servers: Sequence[Server]) -> None:
+    await asyncio.gather(*(server.rest() for server in servers))
+
+
 def foreign(counted: Reading, work: Work) -> int | None:
     """Requests of others: as many as were counted beyond ours, at least one where more tokens were. None where nobody can tell, which is also where
     fewer were counted than were heard."""
@@ -249,16 +272,6 @@ def foreign(counted: Reading, work: Work) -> int | None:
     if emitted is None or emitted < work.emitted or counted.counts.requests < work.requests:
         return None
     return max(counted.counts.requests - work.requests, int(emitted > work.emitted))
-
-
-@contextlib.contextmanager
-def _ending(server: Server) -> Iterator[None]:
-    try:
-        yield
-    except EngineFault as fault:
-        if (ended := server.end_of(fault)) is not None:
-            raise ended from fault
-        raise
 
 
 def _unreadable(server: Server, error: NotUnderstood) -> EngineFault:

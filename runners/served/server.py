@@ -1,5 +1,6 @@
 """The server of one arm, through its restarts."""
 
+import asyncio
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +19,8 @@ from runners.engine.external.serving import Build, Serving
 FEW_IDS, FEW_TOKENS = 8, 2
 # How long a process may take to go that has said that it cannot go on.
 DYING_SECONDS = 5.0
+# One rests that takes less than this share of a core over a window of ten ticks of the kernel's clock.
+WINDOW_SECONDS, RESTING, RESTLESS_SECONDS = 0.1, 0.25, 15.0
 
 
 class Server:
@@ -80,6 +83,19 @@ class Server:
         runs on, or nobody here can see it."""
         process = None if self._serving is None else self._serving.process
         return process.ended(DYING_SECONDS) if process is not None and fault.code == "engine_refused" else None
+
+    async def rest(self) -> None:
+        """Returns when its processes wait. An engine may look busily for the next request before it sleeps, vLLM for a second, and on the same cores
+        it would halve the speed of the arm that is asked next. A server that ran before cannot be watched."""
+        deadline = time.monotonic() + RESTLESS_SECONDS
+        while self.setup is not None:
+            before = self.spent()
+            await asyncio.sleep(WINDOW_SECONDS)
+            if self.spent() - before < RESTING * WINDOW_SECONDS:
+                return
+            if time.monotonic() > deadline:
+                called, seconds = self.engine.name, RESTLESS_SECONDS
+                raise EngineFault("engine_restless", f"{called} takes its cores although nothing is asked of it, for more than {seconds:g} seconds")
 
     def spent(self) -> float:
         """Processor seconds of its processes."""

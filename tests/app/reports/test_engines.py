@@ -40,6 +40,14 @@ def test_two_engines_are_held_against_each_other_by_ratios() -> None:
     assert "1 (llama)" in say(found.answer)
 
 
+def test_the_same_file_unpacked_or_not_is_another_engine() -> None:
+    """Catches our own loop, which unpacks the weights of a GGUF file, that is not held against the server that computes with them as they are."""
+    found = compare([record(1, quantisation="Q4_1"), record(2, engine="transformers", quantisation="Q4_1 (dequantised)")])
+    assert found.pairs[0].axis == "engine"
+    assert found.comparable
+    assert "quantisation" in {each.field for each in found.differences}
+
+
 def test_other_weights_are_no_other_engine() -> None:
     """Catches a quantised file on a server, taken for the model that our own loop ran."""
     found = compare([record(1, quantisation="Q4_K_M", weights_digest="0" * 64), record(2, engine="transformers")])

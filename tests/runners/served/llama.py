@@ -3,7 +3,8 @@
 The n-th round drafts 4 tokens and keeps n mod 5 of them, every third step drafts nothing, and a prompt takes 2 decode calls, as that of a model with
 a sliding window does. A draft leaves room for one token before the limit; a round is counted whole before an answer is cut at its end of text. The
 model's name may tell it to do otherwise: dies-3, refuses-3, quits-3 (it refuses and then ends) or stalls-3 do so after 3 requests, halves tells no
-id of every second token, ends puts an end of text behind 14 tokens. What it did it writes into the file behind --truth.
+id of every second token, ends puts an end of text behind 14 tokens, spins keeps a core busy once it has been asked. What it did it writes into the
+file behind --truth.
 """
 
 import json
@@ -47,6 +48,11 @@ def until_end(taken: list[tuple[int, int]]) -> list[tuple[int, int]]:
         if delivered >= END:
             return taken[: place + 1]
     return taken
+
+
+def _spin() -> None:
+    while True:
+        pass
 
 
 class Engine:
@@ -98,6 +104,8 @@ class Engine:
         prompt = asked["prompt"] if isinstance(asked["prompt"], list) else [len(asked["prompt"])]
         ids, wanted = tokens(prompt), asked["n_predict"]
         taken, ends = steps(wanted, self.speculates), "limit"
+        if self.model.stem == "spins":
+            threading.Thread(target=_spin, daemon=True).start()
         if self.model.stem == "ends" and wanted > END:
             taken, wanted, ends = until_end(taken), END, "eos"
         handler.begin_stream()

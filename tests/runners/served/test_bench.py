@@ -24,6 +24,7 @@ from runners.engine.external.faults import EngineFault
 from runners.protocol.arms import Cancelled
 from runners.protocol.kinds import KINDS
 from runners.protocol.warmup import warm_up
+from runners.served import server as server_module
 from runners.served.bench import ServedBench
 from runners.served.server import Server
 from tests.runners.served import llama
@@ -238,6 +239,50 @@ def test_what_was_measured_before_an_engine_fails_is_kept(laboratory: Any) -> No
         measure()
     assert len(requests(seen, "speculative")) == 6
     assert {fact.trial for fact in requests(seen, "speculative")} == {0}
+
+
+def test_an_arm_is_asked_when_the_others_are_at_rest(laboratory: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Catches an engine that goes on looking for a request on the cores of the one that is asked: vLLM halved the other arm's speed that way."""
+    lab, seen = laboratory(), list[Any]()
+    seats = {id(server): seat for seat, server in lab.bench.servers.items()}
+
+    async def rested(server: Server) -> None:
+        seen.append(("rests", seats[id(server)]))
+
+    one = lab.bench._outcome
+    monkeypatch.setattr(Server, "rest", rested)
+    monkeypatch.setattr(lab.bench, "_outcome", lambda seat, *rest: seen.append(("answered", seat)) or one(seat, *rest))
+    lab.facts()
+    last = "nobody"
+    for what, seat in seen:
+        if what == "rests":
+            last = "rested"
+        else:
+            assert last in ("rested", seat)
+            last = seat
+    assert ("rests", None) in seen
+    assert ("rests", 0) in seen
+
+
+def test_what_another_arm_takes_meanwhile_is_no_time_of_the_measurement(laboratory: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Catches cores that both arms' servers share unseen: the watch over the cores takes for others' what `spent` leaves out."""
+    lab = laboratory()
+    taken = dict.fromkeys(lab.bench.servers, 0.0)
+    for seat, server in lab.bench.servers.items():
+        monkeypatch.setattr(server, "spent", lambda seat=seat: taken[seat])
+    with lab.bench._turn(0):
+        taken[0] += 2.0
+        taken[None] += 0.5
+    taken[None] += 1.0
+    assert lab.bench.spent() == pytest.approx(3.0)
+
+
+def test_an_engine_that_never_rests_is_not_measured_beside_another(laboratory: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server_module, "RESTLESS_SECONDS", 0.3)
+    lab = laboratory(model="spins")
+    with pytest.raises(EngineFault, match="takes its cores although nothing is asked of it") as fault:
+        lab.facts()
+    assert fault.value.code == "engine_restless"
 
 
 def test_a_run_that_nobody_wants_ends_within_a_moment(laboratory: Any) -> None:
