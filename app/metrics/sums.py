@@ -9,6 +9,7 @@ import pandas as pd
 from app.domain.estimate import Counted, Estimate
 from app.domain.sentence import Sentence, plain
 from app.metrics.base import Part, Reading, Sums
+from app.metrics.counters import totals_of
 from app.metrics.frame import Frames
 from app.metrics.select import counted, why_untimed
 from app.metrics.terms import COUNTS
@@ -88,9 +89,12 @@ def unavailable(frames: Frames, needs: Sequence[str]) -> Reading | None:
     rows = counted(frames)
     if rows.empty:
         return missing(why_untimed(frames, "speculative"))
-    absent = next((name for name in needs if rows[name].isna().any()), None)
-    if absent is None:
+    lacking = [name for name in needs if rows[name].isna().any()]
+    if not lacking:
         return None
+    totals = None if frames.totals else totals_of(frames)
+    # Of what single requests do not tell, that which the engine's totals do not tell either is what is missing.
+    absent = next((name for name in lacking if totals is None or getattr(totals, name) is None), lacking[0])
     if absent in COUNTS:
         return missing(plain("The engine does not tell %(count)s, so this figure cannot be computed.", count=COUNTS[absent].text))
     return missing(plain("The source did not give %(field)s, so this figure cannot be computed.", field=absent))

@@ -7,14 +7,25 @@ from app.reports.axes import Axis
 from app.reports.format import say
 from app.reports.report import BreakEven, Contrast, Report
 from app.reports.words import mark
-from app.statistics.verdict import Outcome
+from app.statistics.verdict import Cause, Outcome
 from app.statistics.wording import quantity
 
 Values = dict[str, str | int | Quantity]
-# Of the first, which is surely the faster, and of the second.
+# What is wrong with the bench itself, however many prompts there are.
+_UNSETTLED: dict[Cause, str] = {
+    "not level": mark(
+        "Cannot tell of speed: the bench of run %(run)s was not level, plain against plain gave %(floor)s where 1 is due. Acceptance differs by "
+        "%(difference)s, over %(pairs)s."
+    ),
+    "contended": mark("Cannot tell of speed: other processes disturbed run %(run)s. Acceptance differs by %(difference)s, over %(pairs)s."),
+    "slow plain": mark(
+        "Cannot tell of speed: the plain arm of run %(run)s is no fair baseline. Acceptance differs by %(difference)s, over %(pairs)s."
+    ),
+}
+# Of the first, whose speed-up is surely the greater, and of the second: of two engines that is not yet the one which says more in a second.
 _FASTER: dict[tuple[Outcome, Outcome], str] = {
     ("pays", "pays"): mark(
-        "Yes, and better: both pay, and run %(first)s is the faster. Its speed-up is %(speedup)s of that of run %(second)s; acceptance differs by "
+        "Yes, and better: both pay, and run %(first)s gains more. Its speed-up is %(speedup)s of that of run %(second)s; acceptance differs by "
         "%(difference)s, over %(pairs)s."
     ),
     ("pays", "does not pay"): mark(
@@ -22,23 +33,23 @@ _FASTER: dict[tuple[Outcome, Outcome], str] = {
         "%(difference)s, over %(pairs)s."
     ),
     ("pays", "cannot tell"): mark(
-        "Run %(first)s pays and is the faster; of run %(second)s it is not known whether it pays. The speed-up of the first is %(speedup)s of that "
+        "Run %(first)s pays and gains more; of run %(second)s it is not known whether it pays. The speed-up of the first is %(speedup)s of that "
         "of the second; acceptance differs by %(difference)s, over %(pairs)s."
     ),
     ("cannot tell", "does not pay"): mark(
-        "Run %(first)s is the faster, but it is not known that it pays; run %(second)s does not. The speed-up of the first is %(speedup)s of that "
+        "Run %(first)s gains more, but it is not known that it pays; run %(second)s does not. The speed-up of the first is %(speedup)s of that "
         "of the second; acceptance differs by %(difference)s, over %(pairs)s."
     ),
     ("cannot tell", "cannot tell"): mark(
-        "Run %(first)s is the faster; of neither is it known whether it pays. Its speed-up is %(speedup)s of that of run %(second)s; acceptance "
+        "Run %(first)s gains more; of neither is it known whether it pays. Its speed-up is %(speedup)s of that of run %(second)s; acceptance "
         "differs by %(difference)s, over %(pairs)s."
     ),
     ("cannot tell", "pays"): mark(
-        "Run %(first)s is the faster over what both measured, but only of run %(second)s is it known that it pays. The speed-up of the first is "
+        "Run %(first)s gains more over what both measured, but only of run %(second)s is it known that it pays. The speed-up of the first is "
         "%(speedup)s of that of the second; acceptance differs by %(difference)s, over %(pairs)s."
     ),
     ("does not pay", "cannot tell"): mark(
-        "Run %(first)s is the faster and still does not pay; of run %(second)s it is not known whether it pays. The speed-up of the first is "
+        "Run %(first)s gains more and still does not pay; of run %(second)s it is not known whether it pays. The speed-up of the first is "
         "%(speedup)s of that of the second; acceptance differs by %(difference)s, over %(pairs)s."
     ),
     # Each on all that it measured, the quotient over what both did: they may contradict.
@@ -57,6 +68,21 @@ def names(reports: Sequence[Report], axis: Axis) -> dict[str, str]:
         return f"{report.run} ({told})" if told else str(report.run)
 
     return {"first": name(reports[0]), "second": name(reports[1])}
+
+
+def unsettled(reports: Sequence[Report], accepted: Contrast | None) -> Sentence | None:
+    """Where the bench of one settles nothing of speed, whatever its figures are: then two of them settle nothing either. None where both do."""
+    found = next(((report, cause) for report in reports for cause in report.verdict.causes if cause in _UNSETTLED), None)
+    if found is None:
+        return None
+    report, cause = found
+    floor = report.verdict.noise_floor
+    if accepted is None or (cause == "not level" and floor is None):
+        return plain("Cannot tell: the bench of run %(run)s settles nothing of speed, as its own verdict says.", run=report.run)
+    values: Values = {"run": report.run, "difference": quantity("points", accepted.estimate), "pairs": accepted.estimate.n}
+    if floor is not None:
+        values["floor"] = quantity("ratio", floor)
+    return Sentence(text=_UNSETTLED[cause], values=values)
 
 
 def half(named: Mapping[str, str], accepted: Contrast | None, speed: Contrast | None) -> Sentence:

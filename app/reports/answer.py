@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from app.domain.estimate import Figure
 from app.domain.sentence import Sentence, plain
 from app.metrics.sums import OF_TRIAL
-from app.reports.against import both, by_load, half, names
+from app.reports.against import both, by_load, half, names, unsettled
 from app.reports.axes import Axis, Differences
 from app.reports.contrasts import cut_short
 from app.reports.report import BreakEven, Contrast, Report
@@ -61,6 +61,9 @@ def answer(
     if accepted is None and speed is None:
         return next(iter(seen.forbidden.values()), _nothing(reports))
     named = names(reports, seen.axis)
+    unfit = None if speed is None else unsettled(reports[:2], accepted)
+    if unfit is not None:
+        return unfit
     if accepted is not None and speed is None and crossings is not None:
         return by_load(named, accepted, *crossings, kind="count" if reports[0].spec.load.rate is None else "asked_rate")
     if accepted is None or speed is None:

@@ -7,11 +7,11 @@ from typing import Literal, get_args
 import pytest
 
 from app.domain.estimate import Estimate
-from app.reports.against import both
+from app.reports.against import both, unsettled
 from app.reports.build import build
 from app.reports.format import say
 from app.reports.report import Contrast, Report
-from app.statistics.verdict import Outcome
+from app.statistics.verdict import Cause, Outcome
 from tests import factories
 
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
@@ -50,3 +50,28 @@ def test_russian_has_a_subject_too(first: Outcome, second: Outcome) -> None:
         text = said(first, second, speedup, "ru")
         assert "41 (ru)" in text, text
         assert "42 (en)" in text, text
+
+
+UNSETTLED: list[tuple[Cause, str]] = [
+    ("not level", "plain against plain gave 0.78×"),
+    ("contended", "other processes disturbed"),
+    ("slow plain", "no fair baseline"),
+]
+
+
+@pytest.mark.parametrize(("cause", "words"), UNSETTLED)
+def test_a_bench_that_settles_nothing_of_one_run_settles_nothing_of_two(cause: Cause, words: str) -> None:
+    """Catches "run 1 gains more" of a run that was measured beside a busy neighbour."""
+    floor = Estimate(point=0.78, low=0.7, high=0.86, n=16, counted="prompts")
+    own = EN.verdict.model_copy(update={"causes": (cause,), "noise_floor": floor, "outcome": "cannot tell"})
+    reports = [RU, EN.model_copy(update={"verdict": own})]
+    accepted = contrast("difference", 0.1, 0.02)
+    found = unsettled(reports, accepted)
+    assert found is not None
+    assert words in say(found)
+    assert "Acceptance differs by" in say(found)
+    assert "42" in say(found, "ru")
+    alone = unsettled(reports, None)
+    assert alone is not None
+    assert "settles nothing of speed" in say(alone)
+    assert unsettled([RU, EN], accepted) is None

@@ -59,7 +59,7 @@ def test_faster_than_what_does_not_pay_says_that_it_does_not() -> None:
     slow = record(run=3, language="ru", prompts=12, acceptance=0.05)
     found = compare([barely(EN), slow, record(run=4, language="en", prompts=12, acceptance=0.3)])
     assert [report.verdict.outcome for report in found.reports[:2]] == ["cannot tell", "does not pay"]
-    assert say(found.answer).startswith("Run 2 (en) is the faster, but it is not known that it pays; run 3 (ru) does not. ")
+    assert say(found.answer).startswith("Run 2 (en) gains more, but it is not known that it pays; run 3 (ru) does not. ")
 
 
 def test_the_difference_is_over_parallel_pairs() -> None:

@@ -274,7 +274,8 @@ def test_what_another_arm_takes_meanwhile_is_no_time_of_the_measurement(laborato
         taken[0] += 2.0
         taken[None] += 0.5
     taken[None] += 1.0
-    assert lab.bench.spent() == pytest.approx(3.0)
+    # A sleeping server's housekeeping is left to it.
+    assert lab.bench.spent() == pytest.approx(3.0, abs=0.01)
 
 
 def test_an_engine_that_never_rests_is_not_measured_beside_another(laboratory: Any, monkeypatch: pytest.MonkeyPatch) -> None:
