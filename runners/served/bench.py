@@ -20,7 +20,7 @@ from runners.served.server import Server
 from runners.served.told import Told
 
 LOOK_SECONDS = 0.25
-# What a server may take of a core while nothing is asked of it: it slows all arms down alike. A vLLM that sleeps takes 0.03.
+# What a server may take of a core while nothing is asked of it: it slows all arms down alike. A vLLM that sleeps takes 0.02.
 HOUSEKEEPING = 0.05
 Got = TypeVar("Got")
 
