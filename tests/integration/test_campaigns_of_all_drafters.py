@@ -20,5 +20,5 @@ async def test_what_cannot_be_measured_is_named_and_the_rest_goes_on(place: Plac
             done = await asyncio.to_thread(subprocess.run, command, env=environment, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (1, "")
     for name in ("parallel", "sequential", "moe"):
-        assert f'There is no model "{name}"' in done.stderr, done.stderr
+        assert f'There is no zoo model "{name}"' in done.stderr, done.stderr
     assert done.stderr.splitlines()[-1] == "Not measured: component on parallel, component on sequential, s2moe on moe; the reasons stand above."

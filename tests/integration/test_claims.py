@@ -54,7 +54,7 @@ async def test_a_claim_is_entered_read_and_withdrawn(service: Service) -> None:
         ({"definition": "acceptance_rat"}, "/definition", "Did you mean acceptance_rate?"),
         ({"value": 62}, "", "0.8 for 80"),
         ({"upto": 0.5}, "", "a range ascends"),
-        ({"source": "  "}, "/source", "at least 1 character"),
+        ({"source": "  "}, "/source", "there is nothing in it"),
         ({"address": "javascript:alert(1)"}, "/address", "begins with https://"),
         ({"language": "klingonish"}, "/language", "language tag"),
         ({"low": 0.5}, "/low", "not known"),
