@@ -112,6 +112,7 @@ def _beside(imported: Imported, cells: tuple[ImportedCell, ...]) -> tuple[Beside
 def _notes(imported: Imported, known: Known) -> tuple[Sentence, ...]:
     counts = [request.reading.counts for request in imported.requests]
     notes = [words.FINGERPRINT] if "tokenizer" in known.values else []
+    notes += [words.UNREAD] if "language" in known.values else []
     if imported.total.drafted_source == "nominal":
         notes.append(words.NOMINAL)
     if len(counts) > 1:

@@ -24,6 +24,9 @@ REMEDIES: dict[str, Sentence] = {
     "closure": plain("Have the tool write prefill, kept, round and undrafted tokens, and import the file again."),
     "forced": plain("Measure without it, and import that file."),
 }
+UNREAD = plain(
+    "Nobody has read the answers: whether they are in that language, or repeat their prompts, is not checked of results measured elsewhere."
+)
 FINGERPRINT = plain("The tokenizer is known by its name alone, without a fingerprint: a re-trained one of the same name cannot be told apart.")
 CLUSTERS = plain("Each request counts as a prompt of its own: the file does not say which of them ask the same.")
 NOMINAL = plain("Drafted tokens were not counted: D is the longest draft times the rounds, so acceptance is at least what it says.")

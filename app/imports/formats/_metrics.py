@@ -33,6 +33,15 @@ def read(document: Document, name: str, tool: str, prefix: str, counted: Callabl
         file.wrong(error.sentence)
     if total.counts.requests == 0:
         file.wrong(plain("No request ended between the two texts; there is nothing to import."))
+    emitted = total.counts.emitted
+    if emitted == 0:
+        file.wrong(plain("No token was delivered between the two texts; there is nothing to import."))
+    if emitted is not None and total.counts.requests > emitted:
+        said = plain(
+            "%(requests)s requests cannot have delivered %(emitted)s tokens; say how many ended between the two texts.",
+            requests=str(total.counts.requests), emitted=str(emitted),
+        )  # fmt: skip
+        raise NotImported(said, field="/requests")
     if requests is not None and requests != total.counts.requests:
         said = plain(
             "The server counted %(counted)s requests between the two texts, not %(said)s: what else was asked of it is in its counters too.",

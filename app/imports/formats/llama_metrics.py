@@ -11,6 +11,10 @@ from app.imports.formats.base import Document, Format, NotImported
 
 NAME = "llama-metrics"
 TOOL = "llama-server /metrics"
+SAID = plain(
+    "How many requests these were is a person's word, and so are the tokens of the prefill, one for each: that the counts close with them proves "
+    "nothing."
+)
 
 
 def _looks_like(document: Document) -> bool:
@@ -27,7 +31,8 @@ def _read(document: Document) -> Imported:
     def counted(moved: Moved, one_at_a_time: bool) -> Reading:
         return llama_cpp.counters(moved, requests=requests, prompt_calls=requests if one_at_a_time else None)
 
-    return _metrics.read(document, NAME, TOOL, llama_cpp.PREFIX, counted)
+    found = _metrics.read(document, NAME, TOOL, llama_cpp.PREFIX, counted)
+    return found.model_copy(update={"remarks": (*found.remarks, SAID)})
 
 
 FORMAT = Format(NAME, TOOL, ("emitted", "rounds", "drafted", "verified", "undrafted", "kept_at"), _looks_like, _read)

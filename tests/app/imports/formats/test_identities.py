@@ -76,6 +76,18 @@ def test_llama_server_does_not_count_its_requests() -> None:
     assert told(imported(json.dumps(texts | {"requests": 8}).encode())) == (8, 433, 35, 177, 258)
 
 
+def test_a_number_of_requests_that_a_person_says_is_held_to_what_can_be() -> None:
+    """Catches counts that close because they were made to: more requests than tokens, and a server that did nothing between the texts."""
+    before, after = (content(f"llama_metrics/ngram_{each}.txt") for each in ("before", "after"))
+    with pytest.raises(NotImported, match=r"^/requests: 434 requests cannot have delivered 433 tokens"):
+        read("llama_metrics/ngram_after.txt", before=before, requests=434)
+    with pytest.raises(NotImported, match="No token was delivered"):
+        read("llama_metrics/ngram_after.txt", before=after, requests=8)
+    found = read("llama_metrics/ngram_after.txt", before=before, requests=433)
+    assert any("a person's word" in each.text for each in found.remarks)
+    assert any("Nobody has read the answers" in each.text for each in report(found, Supplied(language="ru", tokenizer="t")).notes)
+
+
 def test_a_server_that_counted_others_too_is_not_taken_for_ours() -> None:
     """Catches warm-up and other clients between the two texts, where somebody said how many requests there were."""
     with pytest.raises(NotImported, match=r"^/requests: The server counted 8 requests between the two texts, not 7"):
