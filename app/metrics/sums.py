@@ -94,7 +94,7 @@ def unavailable(frames: Frames, needs: Sequence[str]) -> Reading | None:
         return None
     totals = None if frames.totals else totals_of(frames)
     # Of what single requests do not tell, that which the engine's totals do not tell either is what is missing.
-    absent = next((name for name in lacking if totals is None or getattr(totals, name) is None), lacking[0])
+    absent = next((name for name in lacking if totals is None or getattr(totals, name, None) is None), lacking[0])
     if absent in COUNTS:
         return missing(plain("The engine does not tell %(count)s, so this figure cannot be computed.", count=COUNTS[absent].text))
     return missing(plain("The source did not give %(field)s, so this figure cannot be computed.", field=absent))

@@ -1,11 +1,12 @@
 """What a served engine tells of itself may refuse a run; and its output is held against plain's, which is held against itself."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from app.domain.estimate import Figure, Refusal
+from app.domain.estimate import Absent, Figure, Refusal
 from app.domain.facts import RequestFact, TrialFact
 from app.metrics.sums import OF_TRIAL
 from app.reports.build import build, measured
@@ -76,6 +77,23 @@ def test_made_up_acceptance_refuses() -> None:
     assert "acceptance was made up by --spec-synth-rates" in say(report.answer)
     assert report.verdict.outcome == "cannot tell"
     assert report.prompts == ()
+
+
+def test_what_neither_requests_nor_totals_tell_is_what_is_missing() -> None:
+    """Catches "the engine does not tell rounds" beside a figure made of its rounds, and figures of what no engine counts that break the report."""
+    passes = ("draft_layer_passes", "verify_layer_passes")
+    alone = requests(BASE, lambda fact: untold(fact, "rounds", "undrafted", "accepted", "discarded_bonus", *passes) if speculative(fact) else fact)
+
+    def without(trial: TrialFact) -> dict[str, Any]:
+        assert trial.counted is not None
+        counts = replace(trial.counted.counts, undrafted=None)
+        return {"counted": trial.counted.model_copy(update={"counts": counts})} if speculative(trial) else {}
+
+    report = build(trials(alone, without))
+    cell = report.find("tokens_per_target_forward")
+    assert isinstance(cell, Absent)
+    assert "steps without a draft, U" in say(cell.reason)
+    assert report.find("layer_passes_per_token") is not None
 
 
 def drafting_with(digest: str) -> RunRecord:
