@@ -32,7 +32,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _without_vllm(config: pytest.Config) -> str | None:
-    """Why the real vLLM does not run in this session; None where it does."""
+    """Why the real vLLM does not run here; None where it does."""
     if vllm.installed() is None:
         return "vLLM's environment is not made here; `make engines` makes it, and `make test-engines` then runs these tests"
     return None if config.getoption("--vllm") else "`make test-engines` runs the tests of the real vLLM, which take minutes"
