@@ -4,6 +4,7 @@ They are measured one after the other, so that nothing else runs beside a measur
 """
 
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -93,17 +94,21 @@ PLANS = (
 )
 
 
+def in_common(target: Target, prompts: int) -> dict[str, Any]:
+    """What every run of a campaign on this target has."""
+    return {
+        "model": target.source,
+        "tokenizer": target.tokenizer,
+        "suite": {"id": SUITE, "limit": prompts},
+        "chat_template": target.chat_template,
+        "max_new_tokens": target.max_new_tokens,
+    }
+
+
 def body(plan: Plan) -> dict[str, Any]:
     """What POST /api/v1/campaigns takes: 8 prompts, blocks of two plain and two speculative passes, parallel prompts in both languages."""
     target = TARGETS[plan.target]
-    each = {
-        "model": target.source,
-        "tokenizer": target.tokenizer,
-        "suite": {"id": SUITE, "limit": 8},
-        "chat_template": target.chat_template,
-        "max_new_tokens": target.max_new_tokens,
-        **target.decoding,
-    }
+    each = in_common(target, 8) | target.decoding
     drafting = {"drafter": {"name": plan.drafter, "params": plan.params}, "controller": {"name": "constant", "params": {"length": plan.length}}}
     return {"title": plan.title, "product": {"each": each, "languages": list(LANGUAGES), "drafters": [drafting]}}
 
@@ -132,8 +137,13 @@ def main(wanted: list[str]) -> None:
         raise typer.Exit(1)
 
 
-if __name__ == "__main__":
+def command(run: Callable[[list[str]], None]) -> None:
+    """`run` over the words of the command line, with the exit status that it asks for."""
     try:
-        main(sys.argv[1:])
+        run(sys.argv[1:])
     except typer.Exit as ending:
         sys.exit(ending.exit_code)
+
+
+if __name__ == "__main__":
+    command(main)

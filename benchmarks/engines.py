@@ -4,7 +4,6 @@ In Russian and in English, at loads 1, 2 and 4: the same prompts and the same lo
 name of the runner's file of engines; without one all are measured that the runner starts itself.
 """
 
-import sys
 from typing import Any
 
 import typer
@@ -12,7 +11,7 @@ import typer
 from app.commands.client import Client
 from app.commands.settings import read, usage
 from app.domain.spec import OWN_ENGINE
-from benchmarks.campaigns import LANGUAGES, SUITE, TARGETS, measure
+from benchmarks.campaigns import LANGUAGES, TARGETS, command, in_common, measure
 
 TARGET = TARGETS["smollm2"]
 OWN: dict[str, Any] = {
@@ -37,14 +36,7 @@ def drafters(served: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def body(title: str, served: list[dict[str, Any]], loads: tuple[int, ...], blocks: int) -> dict[str, Any]:
     """What POST /api/v1/campaigns takes. float32 is what every engine can hold its answers to."""
-    each = {
-        "model": {**TARGET.source, "dtype": "float32"},
-        "tokenizer": TARGET.tokenizer,
-        "suite": {"id": SUITE, "limit": 16},
-        "chat_template": TARGET.chat_template,
-        "max_new_tokens": TARGET.max_new_tokens,
-        "trials": blocks,
-    }
+    each = in_common(TARGET, 16) | {"model": {**TARGET.source, "dtype": "float32"}, "trials": blocks}
     product = {"each": each, "languages": list(LANGUAGES), "drafters": drafters(served), "loads": [{"concurrency": load} for load in loads]}
     return {"title": title, "product": product}
 
@@ -69,7 +61,4 @@ def main(wanted: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    try:
-        main(sys.argv[1:])
-    except typer.Exit as ending:
-        sys.exit(ending.exit_code)
+    command(main)
