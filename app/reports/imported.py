@@ -68,7 +68,7 @@ class ImportedReport(Value):
 
 def report(imported: Imported, supplied: Supplied) -> ImportedReport:
     """Raises ValueError where a person contradicts the file."""
-    known = Known(carried=imported.carried, supplied=supplied)
+    known = Known(imported=imported, supplied=supplied)
     passport, refusal = issue(imported, known), words.refusal(imported)
     if passport is None:
         field = known.refusing[0]
@@ -87,7 +87,7 @@ def report(imported: Imported, supplied: Supplied) -> ImportedReport:
         known=known.values, told_by=known.told_by, missing=known.missing,
         refusing=known.refusing + (() if refusal is None else (refusal[0],)),
         passport=passport, counts=imported.total.counts, drafted_source=imported.total.drafted_source, tree=imported.total.tree,
-        singles=len(imported.requests), closure=closure.kind, closing=words.closing(closure), verdict=words.NO_VERDICT, cells=cells,
+        singles=len(imported.requests), closure=closure.kind, closing=words.closing(imported), verdict=words.NO_VERDICT, cells=cells,
         beside=_beside(imported, cells) if passport is not None and refusal is None else (),
         notes=_notes(imported, known), remarks=imported.remarks,
     )  # fmt: skip

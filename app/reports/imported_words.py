@@ -39,8 +39,11 @@ def turns(entries: int, requests: int) -> Sentence:
     )
 
 
-def closing(closure: Closure) -> Sentence:
-    """How the delivered tokens are accounted for."""
+def closing(imported: Imported) -> Sentence:
+    """How the delivered tokens are accounted for, and by whose word."""
+    closure = imported.total.closure
+    if "requests" in imported.said and closure.kind != "unknown":
+        return _closing_as_said(closure, imported.total.counts.requests)
     gap = abs(closure.gap)
     if closure.kind == "closes":
         return plain("The counts close: every delivered token is accounted for, %(prefill)s of them by the prefill.", prefill=closure.prefill or 0)
@@ -53,6 +56,36 @@ def closing(closure: Closure) -> Sentence:
     return plain("Whether the counts close cannot be checked: delivered tokens, rounds or kept tokens are not told.")
 
 
+def _closing_as_said(closure: Closure, requests: int) -> Sentence:
+    """Where a person said how many requests there were, the prefill's tokens, one for each, are that person's word too."""
+    gap = abs(closure.gap)
+    if closure.kind == "closes":
+        return plain(
+            "The counts close with %(said)s requests, as a person told, and a token of the prefill for each: that does not prove the number, which "
+            "the server does not count.",
+            said=requests,
+        )
+    if closure.kind == "overshoot":
+        return plain(
+            "With %(said)s requests, as a person told, the counts close with an overshoot of %(tokens)s: this engine counts drafts before its stop "
+            "check. That does not prove the number, which the server does not count.",
+            said=requests,
+            tokens=gap,
+        )
+    if closure.kind == "undrafted_implied":
+        return plain(
+            "With %(said)s requests, as a person told, the counts close if at least %(gap)s steps carried no draft: that is implied and was not "
+            "observed. It does not prove the number, which the server does not count.",
+            said=requests,
+            gap=gap,
+        )
+    return plain(
+        "Suspect: with %(said)s requests, as a person told, the counts do not close by %(tokens)s; the server does not count its requests.",
+        said=requests,
+        tokens=gap,
+    )
+
+
 def refusal(imported: Imported) -> tuple[str, Sentence] | None:
     """What refuses every figure of these counts, and why; None where nothing does."""
     readings = [imported.total, *(request.reading for request in imported.requests)]
@@ -63,7 +96,7 @@ def refusal(imported: Imported) -> tuple[str, Sentence] | None:
     if broken:
         return "identity", plain("Refused: these counts contradict each other: %(reason)s.", reason=broken[0])
     if imported.total.closure.suspect:
-        return "closure", closing(imported.total.closure)
+        return "closure", closing(imported)
     suspect = [request.reading.closure for request in imported.requests if request.reading.closure.suspect]
     if suspect:
         return "closure", plain(

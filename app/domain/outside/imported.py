@@ -59,13 +59,15 @@ class Printed(Value):
 
 class Imported(Value):
     """What a file tells. Where it tells of single requests, `total` is their sum and `requests` are the clusters of an interval; where it gives
-    totals alone, `requests` is empty and no figure has an interval. `remarks` are about this file: what was left out (warm-up), what is not told."""
+    totals alone, `requests` is empty and no figure has an interval. `said` names the counts of the total that are a person's word, or follow from
+    one. `remarks` are about this file: what was left out (warm-up), what is not told."""
 
     format: Short
     tool: Short
     tool_version: Short | None = None
     carried: Carried
     total: Reading
+    said: tuple[Short, ...] = ()
     requests: Annotated[tuple[Request, ...], Field(max_length=MOST_REQUESTS)] = ()
     printed: tuple[Printed, ...] = ()
     remarks: tuple[Sentence, ...] = ()

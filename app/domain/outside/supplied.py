@@ -41,7 +41,8 @@ class Supplied(Value):
 
 class OutsidePassport(Value):
     """What a figure of an import was measured on, as far as it is told. `language` and `tokenizer` are required by the type; the tokenizer is a name,
-    since no file carries a fingerprint. `told_by` says of each field whether the file or a person told it."""
+    since no file carries a fingerprint. `told_by` says of each field, and of the number of requests where a person told it, whether the file or a
+    person did."""
 
     definition: str = DEFINITION
     tool: str
@@ -67,27 +68,31 @@ class OutsidePassport(Value):
 class Known(Value):
     """All that is told of an import's measurement, complete or not. Raises ValueError where a person contradicts the file."""
 
-    carried: Carried
+    imported: Imported
     supplied: Supplied
 
     @model_validator(mode="after")
     def _agree(self) -> Self:
-        contradicted = contradictions(self.carried, self.supplied)
+        contradicted = contradictions(self.imported.carried, self.supplied)
         if contradicted:
             raise ValueError(f"the file itself tells {', '.join(contradicted)}")
         return self
 
     @property
     def values(self) -> dict[str, str]:
-        """Every field that is told, the file's word first."""
+        """Every field that is told, the file's word first, and the number of requests where that is no file's."""
         added = {name: value for name, value in self.supplied.model_dump().items() if value is not None}
-        return added | told(self.carried)
+        return added | told(self.imported.carried) | ({"requests": str(self.imported.total.counts.requests)} if self._counted_by_a_person else {})
 
     @property
     def told_by(self) -> dict[str, Teller]:
-        carried = told(self.carried)
-        said = {"load"} if self.carried.load_said else set()
+        carried = told(self.imported.carried)
+        said = {"load"} if self.imported.carried.load_said else set()
         return {name: "file" if name in carried and name not in said else "person" for name in self.values}
+
+    @property
+    def _counted_by_a_person(self) -> bool:
+        return "requests" in self.imported.said
 
     @property
     def missing(self) -> tuple[str, ...]:
@@ -119,6 +124,7 @@ def issue(imported: Imported, known: Known) -> OutsidePassport | None:
     """None where language or tokenizer is missing."""
     if known.refusing:
         return None
-    fields = dict.fromkeys(OutsidePassport.model_fields.keys() & Carried.model_fields.keys()) | known.values
+    values = {name: value for name, value in known.values.items() if name in OutsidePassport.model_fields}
+    fields = dict.fromkeys(OutsidePassport.model_fields.keys() & Carried.model_fields.keys()) | values
     own = {"tool": imported.tool, "tool_version": imported.tool_version, "told_by": known.told_by, "longest_draft": imported.carried.longest_draft}
     return OutsidePassport.model_validate(fields | {"engine": fields.get("engine") or imported.total.engine} | own)

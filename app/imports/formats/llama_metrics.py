@@ -11,10 +11,8 @@ from app.imports.formats.base import Document, Format, NotImported
 
 NAME = "llama-metrics"
 TOOL = "llama-server /metrics"
-SAID = plain(
-    "How many requests these were is a person's word, and so are the tokens of the prefill, one for each: that the counts close with them proves "
-    "nothing."
-)
+# The prefill gives each request a token; the decode calls that are no prompt's are left for steps without a draft.
+SAID = ("requests", "prefill_tokens", "undrafted")
 
 
 def _looks_like(document: Document) -> bool:
@@ -32,7 +30,7 @@ def _read(document: Document) -> Imported:
         return llama_cpp.counters(moved, requests=requests, prompt_calls=requests if one_at_a_time else None)
 
     found = _metrics.read(document, NAME, TOOL, llama_cpp.PREFIX, counted)
-    return found.model_copy(update={"remarks": (*found.remarks, SAID)})
+    return found.model_copy(update={"said": tuple(name for name in SAID if getattr(found.total.counts, name) is not None)})
 
 
 FORMAT = Format(NAME, TOOL, ("emitted", "rounds", "drafted", "verified", "undrafted", "kept_at"), _looks_like, _read)

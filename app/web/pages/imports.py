@@ -38,7 +38,9 @@ TOO_LONG = mark("At most 256 characters, and no others than text.")
 NO_NUMBER = mark("Enter a whole number from 1, or leave it empty.")
 ALONE = mark("This is known of two texts of /metrics alone: choose the one from before too.")
 # Fields that a passport of ours has under another name, or has not.
-OTHER_FIELDS = {"chat_template": mark("chat template"), "longest_draft": mark("longest draft"), "measured_at": mark("measured at")}
+OTHER_FIELDS = {
+    "chat_template": mark("chat template"), "longest_draft": mark("longest draft"), "measured_at": mark("measured at"), "requests": mark("requests"),
+}  # fmt: skip
 COUNTS = (
     ("D", "drafted", mark("drafted")), ("V", "verified", mark("kept")), ("A", "accepted", mark("delivered drafts")), ("R", "rounds", mark("rounds")),
     ("U", "undrafted", mark("steps without a draft")), ("P", "prefill_tokens", mark("by the prefill")), ("E", "emitted", mark("delivered")),

@@ -9,6 +9,7 @@ from app.domain.outside.imported import Imported
 from app.domain.outside.supplied import Supplied
 from app.imports.formats.base import NotImported
 from app.imports.open import FORMATS, imported
+from app.reports.format import say
 from app.reports.imported import ImportedFigure, report
 from tests.app.imports.samples import changed, content, document, told
 
@@ -17,6 +18,7 @@ SAMPLES = (
     "vllm_bench_serve/ngram.json", "vllm_requests/ngram.jsonl", "llama_timings/ngram.jsonl", "aiperf/profile_export.jsonl",
     "aiperf/profile_export_aiperf.json", "speed_bench/spec.json", "llama_metrics/ngram_after.txt", "vllm_metrics/ngram_after.txt",
 )  # fmt: skip
+WHOLE = Supplied(language="ru", tokenizer="t")
 
 
 def read(name: str, **more: Any) -> Imported:
@@ -84,8 +86,38 @@ def test_a_number_of_requests_that_a_person_says_is_held_to_what_can_be() -> Non
     with pytest.raises(NotImported, match="No token was delivered"):
         read("llama_metrics/ngram_after.txt", before=after, requests=8)
     found = read("llama_metrics/ngram_after.txt", before=before, requests=433)
-    assert any("a person's word" in each.text for each in found.remarks)
     assert any("Nobody has read the answers" in each.text for each in report(found, Supplied(language="ru", tokenizer="t")).notes)
+
+
+@pytest.mark.parametrize(
+    ("requests", "concurrency", "kind", "said"),
+    [
+        (8, 1, "closes", "close with 8 requests, as a person told"),
+        (8, None, "undrafted_implied", "With 8 requests, as a person told, the counts close if at least 213 steps"),
+        (221, None, "closes", "close with 221 requests, as a person told"),
+        (222, None, "overshoot", "With 222 requests, as a person told, the counts close with an overshoot of 1"),
+        (433, None, "overshoot", "as a person told"),
+    ],
+)
+def test_counts_that_close_with_a_persons_word_say_so(requests: int, concurrency: int | None, kind: str, said: str) -> None:
+    """Catches "every delivered token is accounted for" of a number that somebody typed, and the number shown as the file's."""
+    before = content("llama_metrics/ngram_before.txt")
+    made = report(read("llama_metrics/ngram_after.txt", before=before, requests=requests, concurrency=concurrency), WHOLE)
+    assert made.closure == kind
+    closing = say(made.closing).replace("\u00a0", " ")
+    assert said in closing
+    assert "does not prove the number" in closing
+    assert (made.known["requests"], made.told_by["requests"]) == (str(requests), "person")
+    assert made.passport is not None
+    assert made.passport.told_by["requests"] == "person"
+    assert not any("person" in each.text for each in (*made.notes, *made.remarks))
+
+
+def test_a_number_of_requests_that_the_server_counted_is_nobodys_word() -> None:
+    """Catches a doubt of what vLLM counts itself."""
+    made = report(read("vllm_metrics/ngram_after.txt", before=content("vllm_metrics/ngram_before.txt"), requests=8, concurrency=1), WHOLE)
+    assert "as a person told" not in say(made.closing)
+    assert "requests" not in made.known
 
 
 def test_a_server_that_counted_others_too_is_not_taken_for_ours() -> None:
