@@ -39,7 +39,7 @@ def _quotient(metric: Metric, imported: Imported, frames: "_Frames") -> list[Rea
         return [missing(NODES)]
     for name in metric.needs:
         if getattr(imported.total.counts, name) is None:
-            return [missing(not_told(imported.total, name))]
+            return [missing(not_told(imported, name))]
     return metric.compute(frames.telling(metric.needs))
 
 

@@ -67,7 +67,7 @@ class Positions:
     def readings(self, id: str) -> list[Reading]:
         kept, drafted = self._whole.kept, self._whole.drafted
         if kept is None or self._whole.rounds is None:
-            return [missing(not_told(self._imported.total, "kept_at" if kept is None else "rounds"))]
+            return [missing(not_told(self._imported, "kept_at" if kept is None else "rounds"))]
         if drafted is None and id != "acceptance_at_all_rounds":
             return [missing(_NO_DEPTH)]
         return [self._at(id, i) for i in range(min(max(len(kept), len(drafted or ())), MOST_POSITIONS))]

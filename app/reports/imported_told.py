@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from app.domain.counts import Counts
-from app.domain.outside.reading import Reading
+from app.domain.outside.imported import Imported
 from app.domain.sentence import Sentence, plain
 from app.metrics.terms import COUNTS
 
@@ -14,13 +14,35 @@ def carried(counts: Sequence[Counts], total: Counts, needs: Sequence[str]) -> bo
     return told and all(sum(getattr(each, name) for each in counts) == getattr(total, name) for name in needs)
 
 
-def not_told(outside: Reading, name: str) -> Sentence:
-    """Why a count is missing, with the names under which it was looked for."""
-    looked = next((absent.looked_for for absent in outside.absent if absent.count in (name, _SYMBOLS.get(name))), ())
-    count = COUNTS[name].text
+def not_told(imported: Imported, name: str) -> Sentence:
+    """Why a count is missing, with the names under which it was looked for. Where some requests alone lack it, they are counted: what the others tell
+    is of those that the missing ones left, and no total."""
+    looked = next((absent.looked_for for absent in imported.total.absent if absent.count in (name, _SYMBOLS.get(name))), ())
+    count, names = COUNTS[name].text, ", ".join(looked)
+    lacking = [request.name for request in imported.requests if not _tells(request.reading.counts, name)]
+    if 0 < len(lacking) < len(imported.requests):
+        return _lacked(len(lacking), len(imported.requests), lacking[0], count, names)
     if looked:
-        return plain("The file does not tell %(count)s; looked for: %(names)s.", count=count, names=", ".join(looked))
+        return plain("The file does not tell %(count)s; looked for: %(names)s.", count=count, names=names)
     return plain("The file does not tell %(count)s.", count=count)
+
+
+def _lacked(n: int, all: int, first: str, count: str, names: str) -> Sentence:
+    if names:
+        return plain(
+            "%(lacking)s of %(all)s requests do not tell %(count)s (the first: %(first)s), so there is no total, and the others alone would be "
+            "another selection; looked for: %(names)s.",
+            lacking=n, all=all, first=first, count=count, names=names,
+        )  # fmt: skip
+    return plain(
+        "%(lacking)s of %(all)s requests do not tell %(count)s (the first: %(first)s), so there is no total, and the others alone would be another "
+        "selection.",
+        lacking=n, all=all, first=first, count=count,
+    )  # fmt: skip
+
+
+def _tells(counts: Counts, name: str) -> bool:
+    return getattr(counts, name) is not None or (name == "kept_at" and counts.histogram is not None)
 
 
 _SYMBOLS = {"drafted": "D", "verified": "V", "rounds": "R", "undrafted": "U", "accepted": "A", "emitted": "E", "prefill_tokens": "P"}

@@ -1,5 +1,6 @@
 """Results measured elsewhere, as one file gives them (definitions § 1 and § 5)."""
 
+from dataclasses import replace
 from typing import Annotated
 
 from pydantic import Field
@@ -100,6 +101,21 @@ def summed(readings: list[Reading]) -> Reading:
             "forced": next((each.forced for each in readings if each.forced), None),
             "ignored": _sum([each.ignored for each in readings]),
             "counts_before_stop": any(each.counts_before_stop for each in readings),
+        }
+    )
+
+
+def without_rounds(reading: Reading) -> Reading:
+    """A reading that tells 0 rounds tells by it that nothing was drafted and nothing kept, at any position, whether it writes so or not."""
+    if reading.counts.rounds != 0:
+        return reading
+    nothing = {"drafted": 0, "verified": 0, "histogram": (), "kept_at": (), "drafted_at": (), "tried_at": ()}
+    untold = {name: value for name, value in nothing.items() if getattr(reading.counts, name) is None}
+    return reading.model_copy(
+        update={
+            "counts": replace(reading.counts, **untold),
+            "drafted_source": "observed" if "drafted" in untold else reading.drafted_source,
+            "absent": tuple(each for each in reading.absent if each.count not in untold),
         }
     )
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from app.domain.counts import Counts
-from app.domain.outside.imported import MOST_REQUESTS, Carried, Imported, Printed, Request, summed
+from app.domain.outside.imported import MOST_REQUESTS, Carried, Imported, Printed, Request, summed, without_rounds
 from app.domain.outside.reading import Absent, Engine, Reading, Source
 from app.domain.outside.untrusted import LONGEST_DRAFT, quoted
 from app.domain.sentence import Sentence, plain
@@ -26,12 +26,13 @@ def reading(engine: Engine, shape: str, counts: Counts, missing: tuple[Absent, .
 
 
 def gathered(found: Iterable[Request]) -> list[Request]:
-    """The requests, as long as they are not too many. Raises NotImported."""
+    """The requests, as long as they are not too many; one that had no round drafted nothing. Raises NotImported."""
     requests: list[Request] = []
     places = 0
-    for request in found:
+    for each in found:
+        request = each.model_copy(update={"reading": without_rounds(each.reading)})
         counts = request.reading.counts
-        places += sum(len(each or ()) for each in (counts.histogram, counts.kept_at, counts.drafted_at, counts.tried_at))
+        places += sum(len(told or ()) for told in (counts.histogram, counts.kept_at, counts.drafted_at, counts.tried_at))
         if len(requests) == MOST_REQUESTS:
             raise NotImported(plain("The file holds more than %(most)s requests; import it in parts.", most=MOST_REQUESTS))
         if places > MOST_PLACES:

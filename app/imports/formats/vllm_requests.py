@@ -25,8 +25,8 @@ def _read(document: Document) -> Imported:
     if lacking:
         remarks.append(
             plain(
-                "%(n)s of %(all)s answers do not tell their drafts: speculation was off, or the answer ended on a stop string. The totals "
-                "of the file are then absent; those of the other answers stand with them.",
+                "%(n)s of %(all)s answers do not tell their drafts: speculation was off, or the answer ended on a stop string, of which vLLM tells "
+                "nothing although it drafted.",
                 n=lacking,
                 all=len(requests),
             )

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from app.domain.estimate import Absent
 from app.domain.outside.imported import Imported
 from app.domain.outside.supplied import Supplied
 from app.imports.formats.base import NotImported
@@ -284,6 +285,28 @@ def test_one_answer_without_its_drafts_takes_the_total_along() -> None:
     assert sum(each.reading.counts.rounds is not None for each in found.requests) == 7
     assert found.requests[2].reading.counts.rounds is None
     assert any("stop string" in each.text for each in found.remarks)
+    made = report(found, WHOLE)
+    for id in ("acceptance_rate", "tokens_per_round", "acceptance_at_all_rounds"):
+        cell = made.find(id)
+        assert isinstance(cell, Absent)
+        said = say(cell.reason)
+        assert said.startswith("1 of 8 requests do not tell"), said
+        assert found.requests[2].name in said
+        assert ("looked for: metrics.speculative_decoding" in said) == (id != "acceptance_at_all_rounds")
+
+
+def test_an_answer_that_tells_no_round_drafted_nothing() -> None:
+    """Catches a total that is lost to an answer whose own counter says that there was nothing, and a null object taken for that."""
+
+    def none(lines: list[dict[str, Any]]) -> None:
+        lines[2]["metrics"]["speculative_decoding"] = {"num_spec_steps": 0, "num_draft_tokens": None}
+
+    found = changed("vllm_requests/ngram.jsonl", none)
+    own = document("vllm_requests/ngram.jsonl")[2]["metrics"]["speculative_decoding"]
+    assert told(found) == (8, 424, 70 - own["num_spec_steps"], 182 - own["num_accepted_draft_tokens"], 278 - own["num_draft_tokens"])
+    assert found.requests[2].reading.absent == ()
+    assert found.total.counts.histogram is not None
+    assert isinstance(report(found, WHOLE).find("acceptance_rate"), ImportedFigure)
 
 
 def test_warm_up_and_failures_of_aiperf_are_told() -> None:
