@@ -7,7 +7,7 @@ from app.domain.estimate import Cell, Estimate, Unit
 from app.domain.passport import Passport
 from app.gates.rule import Answer
 from app.gates.schemas import Check, GateOut
-from app.reports.format import asked, counted, number, say
+from app.reports.format import asked, number, rests_on, say
 from app.reports.loads import spoken
 from app.reports.report import Comparison, Contrast, Pair, Report
 from app.reports.shown import is_refused, part_of, show
@@ -219,4 +219,4 @@ def _row(
         return Row(name, bound=bound, answer=answer, why=said)
     printed = number(unit, found.point, found.low, found.high, locale, beside=beside)
     reason = why or ("" if found.reason is None else say(found.reason, locale))
-    return Row(name, printed.value, printed.interval or "", counted(found.n, found.counted, locale), bound, answer, reason)
+    return Row(name, printed.value, printed.interval or "", rests_on(found, locale), bound, answer, reason)

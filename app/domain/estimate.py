@@ -30,13 +30,15 @@ LEVEL = 0.95
 
 
 class Estimate(Value):
-    """`n` counts the clusters that `counted` names. Without low and high, or without a point, `reason` says why; absent is None, never 0."""
+    """`n` counts the clusters that `counted` names and that the number rests on: those with something to divide by. `of` is how many there were in
+    all where that is more, else None. Without low and high, or without a point, `reason` says why; absent is None, never 0."""
 
     point: float | None
     low: float | None = None
     high: float | None = None
     level: float = LEVEL
     n: int
+    of: int | None = None
     counted: Counted
     scope: Scope = "prompts like these"
     reason: Sentence | None = None
@@ -51,6 +53,8 @@ class Estimate(Value):
             raise ValueError("an interval without a point is no estimate")
         if self.point is not None and self.low is not None and self.high is not None and not self.low <= self.point <= self.high:
             raise ValueError("the point lies outside its interval")
+        if self.of is not None and self.of <= self.n:
+            raise ValueError("`of` is given where it is more than n")
         return self
 
 

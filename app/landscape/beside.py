@@ -28,5 +28,7 @@ def _has_point(cell: Cell | None) -> bool:
 
 
 def _prompts(one: Measured) -> int:
-    """Under load a speed-up counts pairs of trials, acceptance always prompts."""
-    return one.acceptance.pooled.n if isinstance(one.acceptance, Figure) else 0
+    """That were asked, whether or not each was drafted for. Under load a speed-up counts pairs of trials, acceptance always prompts."""
+    if not isinstance(one.acceptance, Figure):
+        return 0
+    return one.acceptance.pooled.of or one.acceptance.pooled.n

@@ -68,9 +68,8 @@ def _macro(
     if not has.any():
         return None, said
     values = np.prod([values[has] ** power for values, power in terms], axis=0)
-    if scale == "share":
-        return clusters.mean_share(values, counted=what), said
-    return clusters.geometric_mean(values + offset, least=offset, counted=what), said
+    mean = clusters.mean_share(values, counted=what) if scale == "share" else clusters.geometric_mean(values + offset, least=offset, counted=what)
+    return mean.model_copy(update={"of": len(has)}) if left else mean, said
 
 
 def _left_out(left: int, n: int, what: Counted) -> Sentence:

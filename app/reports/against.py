@@ -79,7 +79,7 @@ def unsettled(reports: Sequence[Report], accepted: Contrast | None) -> Sentence 
     floor = report.verdict.noise_floor
     if accepted is None or (cause == "not level" and floor is None):
         return plain("Cannot tell: the bench of run %(run)s settles nothing of speed, as its own verdict says.", run=report.run)
-    values: Values = {"run": report.run, "difference": quantity("points", accepted.estimate), "pairs": accepted.estimate.n}
+    values: Values = {"run": report.run, "difference": quantity("points", accepted.estimate), **over(accepted)}
     if floor is not None:
         values["floor"] = quantity("ratio", floor)
     return Sentence(text=_UNSETTLED[cause], values=values)
@@ -107,7 +107,7 @@ def by_load(named: Mapping[str, str], accepted: Contrast, own: BreakEven, other:
     assert other.high is not None
     ends = {"low": own.low, "high": own.high, "other_low": other.low, "other_high": other.high}
     values: Values = {name: Quantity(kind=kind, value=value) for name, value in ends.items()}
-    values |= {**named, "difference": quantity("points", accepted.estimate), "pairs": accepted.estimate.n}
+    values |= {**named, "difference": quantity("points", accepted.estimate), **over(accepted)}
     if own.high <= other.low:
         return plain(
             "No. The series of run %(first)s stops paying between load %(low)s and %(high)s, that of run %(second)s between %(other_low)s and "
@@ -133,7 +133,7 @@ def both(reports: Sequence[Report], axis: Axis, accepted: Contrast, speed: Contr
         **names(reports, axis),
         "difference": quantity("points", accepted.estimate),
         "speedup": quantity("ratio", speed.estimate),
-        "pairs": accepted.estimate.n,
+        **over(accepted),
     }
     if speed.estimate.low is None:
         return _without_interval(speed, values)
@@ -158,6 +158,13 @@ def both(reports: Sequence[Report], axis: Axis, accepted: Contrast, speed: Contr
     return Sentence(text=_FASTER[first, second], values=values) if side > 0 else _level((first, second), accepted, values)
 
 
+def over(contrast: Contrast) -> Values:
+    """The pairs that carry a contrast, of all that there are."""
+    found = contrast.estimate
+    values: Values = {"pairs": found.n}
+    return values if found.of is None else values | {"pairs_of": found.of}
+
+
 def side_of(contrast: Contrast, even: float) -> int:
     """−1 where the whole interval lies below no difference, 1 above, 0 where it holds it or is not known."""
     low, high = contrast.estimate.low, contrast.estimate.high
@@ -176,7 +183,7 @@ def _without_interval(speed: Contrast, values: Values) -> Sentence:
     return plain(
         "Cannot tell: acceptance differs by %(difference)s and the speed-up of run %(first)s is %(speedup)s of that of run %(second)s, but "
         "%(pairs)s are too few for an interval.",
-        **values,
+        **{name: value for name, value in values.items() if name != "pairs_of"} | over(speed),
     )
 
 

@@ -24,9 +24,11 @@ _PASSPORT = [
     "definition", "target", "revision", "weights_digest", "dtype", "quantisation", "drafter_checkpoint", "drafter_revision", "answer_language",
     "tokenizer", "drafter_tokenizer", "suite", "suite_digest", "lossless", "engine_version", "hardware",
 ]  # fmt: skip
-_NUMBERS = ["pooled", "low", "high", "level", "n", "counted", "scope", "reason", "macro", "macro_low", "macro_high", "left_out", "rounds", "emitted"]
+_NUMBERS = [
+    "pooled", "low", "high", "level", "n", "of", "counted", "scope", "reason", "macro", "macro_low", "macro_high", "left_out", "rounds", "emitted",
+]  # fmt: skip
 COLUMNS = ["run", "state", "figure", "part", "status", "unit", *_NUMBERS, "refused_field", "remedy", "verdict", *ASKED, *_PASSPORT]
-CONTRAST_COLUMNS = ["run", "against", "figure", "part", "kind", "point", "low", "high", "level", "n", "counted", "scope", "reason"]
+CONTRAST_COLUMNS = ["run", "against", "figure", "part", "kind", "point", "low", "high", "level", "n", "of", "counted", "scope", "reason"]
 # A spreadsheet runs a cell that begins so; the true minus is there for those that normalise it.
 _DANGEROUS = ("=", "+", "-", "−", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 
@@ -108,6 +110,7 @@ def _estimate(found: Estimate, name: str) -> Row:
         "high": found.high,
         "level": found.level if found.low is not None else None,
         "n": found.n,
+        "of": found.of,
         "counted": found.counted,
         "scope": found.scope,
         "reason": say(found.reason) if found.reason else None,

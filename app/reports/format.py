@@ -192,10 +192,29 @@ _NOUNS = {
 }
 
 
-def counted(n: int, what: Counted | str, locale: str = "en") -> str:
-    """`48 prompts`, `1 prompt`, `21 промпт`, with no-break spaces."""
-    text = ngettext(*_NOUNS[what], n, locale) % {"n": decimal(n, 0, locale)}
+# Of clusters, of which some may carry nothing.
+_NOUNS_OF = {
+    "prompts": both("%(n)s of %(of)s prompt", "%(n)s of %(of)s prompts"),
+    "parallel pairs": both("%(n)s of %(of)s parallel pair", "%(n)s of %(of)s parallel pairs"),
+    "trial pairs": both("%(n)s of %(of)s trial pair", "%(n)s of %(of)s trial pairs"),
+    "blocks": both("%(n)s of %(of)s block", "%(n)s of %(of)s blocks"),
+    "requests": both("%(n)s of %(of)s request", "%(n)s of %(of)s requests"),
+    "pairs": both("%(n)s of %(of)s pair", "%(n)s of %(of)s pairs"),
+}
+
+
+def counted(n: int, what: Counted | str, locale: str = "en", *, of: int | None = None) -> str:
+    """`48 prompts`, `1 prompt`, `21 промпт`, and with `of` `9 of 16 prompts`, with no-break spaces."""
+    if of is None:
+        text = ngettext(*_NOUNS[what], n, locale) % {"n": decimal(n, 0, locale)}
+    else:
+        text = ngettext(*_NOUNS_OF[what], of, locale) % {"n": decimal(n, 0, locale), "of": decimal(of, 0, locale)}
     return text.replace(" ", NO_BREAK)
+
+
+def rests_on(found: Estimate, locale: str = "en") -> str:
+    """The clusters that an estimate rests on, of all that there were."""
+    return counted(found.n, found.counted, locale, of=found.of)
 
 
 def quantity(found: Quantity, locale: str = "en") -> str:
@@ -206,13 +225,14 @@ def quantity(found: Quantity, locale: str = "en") -> str:
 
 
 def say(sentence: Sentence, locale: str = "en") -> str:
-    """A sentence in a language. A number whose placeholder is named as a counted noun (`prompts`, `trials`, …) carries that noun: `48 prompts`;
+    """A sentence in a language. A number whose placeholder is named as a counted noun (`prompts`, `trials`, …) carries that noun: `48 prompts`, and
+    with a value `prompts_of` beside it `9 of 16 prompts`;
     `language` is a BCP-47 tag and is said as the language's name, which translations that need another case take as `language_in`."""
     text = gettext(sentence.text, locale)
     if not sentence.values:
         # A text without placeholders may say "100%".
         return text
-    values = {name: _value(name, value, locale) for name, value in sentence.values.items()} | _field(sentence, locale)
+    values = {name: _value(name, value, locale) for name, value in sentence.values.items()} | _clusters(sentence, locale) | _field(sentence, locale)
     for name, tag in sentence.values.items():
         if name.endswith("language") and isinstance(tag, str):
             values[f"{name}_in"] = _LANGUAGE_IN.get(base_of(tag), f"языке «{values[name]}»")
@@ -226,6 +246,11 @@ _LANGUAGE_IN = {"ru": "русском", "en": "английском", "de": "н�
 
 # Placeholders whose values are words of ours that fit into any sentence as they are.
 _OURS = {"gate", "count"}
+
+
+def _clusters(sentence: Sentence, locale: str) -> dict[str, str]:
+    found = {noun: (sentence.values.get(noun), sentence.values.get(f"{noun}_of")) for noun in _NOUNS_OF}
+    return {noun: counted(n, noun, locale, of=of) for noun, (n, of) in found.items() if isinstance(n, int) and isinstance(of, int)}
 
 
 def _field(sentence: Sentence, locale: str) -> dict[str, str]:

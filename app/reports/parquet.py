@@ -11,7 +11,7 @@ from app.reports.export import COLUMNS, CONTRAST_COLUMNS, Row, contrast_rows, re
 from app.reports.report import Comparison, Report
 
 MEDIA = "application/vnd.apache.parquet"
-_WHOLE = ("run", "against", "n", "rounds", "emitted", "suite_limit", "max_new_tokens", "trials")
+_WHOLE = ("run", "against", "n", "of", "rounds", "emitted", "suite_limit", "max_new_tokens", "trials")
 _REAL = ("pooled", "point", "low", "high", "level", "macro", "macro_low", "macro_high", "margin")
 _ABOUT = {"bezmen.definition": DEFINITION, "bezmen.missing": "a null number has its reason in the column reason"}
 

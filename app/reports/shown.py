@@ -6,7 +6,7 @@ from typing import Literal, Protocol
 
 from app.domain.estimate import Absent, Cell, Estimate, Figure, Refusal
 from app.domain.sentence import Sentence
-from app.reports.format import counted, estimate, number, say
+from app.reports.format import estimate, number, rests_on, say
 from app.reports.report import NODES, Contrast, Report
 from app.reports.translate import gettext, ngettext
 from app.reports.words import both, mark
@@ -54,7 +54,7 @@ def show_estimate(unit: str, found: Estimate, locale: str, *, id: str = "", part
     why = "" if found.reason is None else say(found.reason, locale)
     if printed is None:
         return Shown("absent", id, part, why=why)
-    return Shown("value", id, part, printed.value, printed.interval or "", counted(found.n, found.counted, locale), why)
+    return Shown("value", id, part, printed.value, printed.interval or "", rests_on(found, locale), why)
 
 
 def show_contrast(contrast: Contrast, locale: str) -> Shown:

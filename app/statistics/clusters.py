@@ -7,6 +7,7 @@ Arrays are float, one entry a cluster, `[n]`.
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,9 +43,26 @@ def too_few(carrying: int, *, totals: bool = False, counted: Counted = "prompts"
     return reasons.few_requests(carrying) if counted == "requests" else reasons.few(carrying)
 
 
-def _prepare(numerator: Sequence[float] | Array, denominator: Sequence[float] | Array) -> tuple[Array, Array, int]:
+@dataclass(frozen=True)
+class Base:
+    """What an estimate rests on: `carrying` clusters of all that there were."""
+
+    carrying: int
+    all: int
+    counted: Counted
+
+    def estimate(self, point: float | None, low: float | None = None, high: float | None = None, *, reason: Sentence | None = None) -> Estimate:
+        of = self.all if self.all > self.carrying else None
+        return Estimate(point=point, low=low, high=high, n=self.carrying, of=of, counted=self.counted, reason=reason)
+
+
+def _prepare(
+    numerator: Sequence[float] | Array, denominator: Sequence[float] | Array, counted: Counted, totals: int | None
+) -> tuple[Array, Array, int, Base]:
+    """Both as arrays, the clusters with something to divide by, and what the estimate says of them: of totals the requests behind their one row."""
     x, y = np.asarray(numerator, dtype=np.float64), np.asarray(denominator, dtype=np.float64)
-    return x, y, int((y > 0).sum())
+    carrying = int((y > 0).sum())
+    return x, y, carrying, Base(carrying, len(x), counted) if totals is None else Base(totals, totals, "requests")
 
 
 def share(
@@ -54,20 +72,19 @@ def share(
 
     `totals` is the number of requests behind a single row of totals. A share of exactly 0 or 1 has no logit, so it has no interval.
     """
-    x, y, carrying = _prepare(numerator, denominator)
-    n, what = (totals, "requests") if totals is not None else (len(x), counted)
+    x, y, carrying, base = _prepare(numerator, denominator, counted, totals)
     if carrying == 0:
-        return Estimate(point=None, n=n, counted=what, reason=reasons.nothing_to_divide_by())
+        return base.estimate(None, reason=reasons.nothing_to_divide_by())
     p = float(x.sum() / y.sum())
     reason = too_few(carrying, totals=totals is not None, counted=counted) or (reasons.boundary() if p in (0.0, 1.0) else None)
     error = 0.0 if reason else residual_error(x, y)
     if reason is None and _none(error, p):
         reason = _no_spread(counted)
     if reason is not None:
-        return Estimate(point=p, n=n, counted=what, reason=reason)
+        return base.estimate(p, reason=reason)
     middle, half = math.log(p / (1 - p)), quantile(LEVEL, carrying - 1) * error / (p * (1 - p))
     low, high = (1 / (1 + math.exp(-min(max(v, -700.0), 700.0))) for v in (middle - half, middle + half))
-    return Estimate(point=p, low=min(low, p), high=max(high, p), n=n, counted=what)
+    return base.estimate(p, min(low, p), max(high, p))
 
 
 def ratio(
@@ -79,37 +96,36 @@ def ratio(
     totals: int | None = None,
 ) -> Estimate:
     """offset + Σ numerator ÷ Σ denominator, with an interval on the log of the quotient, so that it never falls to `offset` or below it."""
-    x, y, carrying = _prepare(numerator, denominator)
-    n, what = (totals, "requests") if totals is not None else (len(x), counted)
+    x, y, carrying, base = _prepare(numerator, denominator, counted, totals)
     if carrying == 0:
-        return Estimate(point=None, n=n, counted=what, reason=reasons.nothing_to_divide_by())
+        return base.estimate(None, reason=reasons.nothing_to_divide_by())
     quotient = float(x.sum() / y.sum())
     reason = too_few(carrying, totals=totals is not None, counted=counted) or (reasons.nothing_counted() if quotient <= 0 else None)
     error = 0.0 if reason else residual_error(x, y)
     if reason is None and _none(error, quotient):
         reason = _no_spread(counted)
     if reason is not None:
-        return Estimate(point=offset + quotient, n=n, counted=what, reason=reason)
+        return base.estimate(offset + quotient, reason=reason)
     half = quantile(LEVEL, carrying - 1) * error / quotient
-    return Estimate(point=offset + quotient, low=offset + quotient * math.exp(-half), high=offset + quotient * math.exp(half), n=n, counted=what)
+    return base.estimate(offset + quotient, offset + quotient * math.exp(-half), offset + quotient * math.exp(half))
 
 
 def product(terms: Sequence[tuple[Array, int]], *, counted: Counted = "prompts") -> Estimate:
     """Π (Σ term)^exponent over the same clusters, with an interval on the log: for figures made of more than one quotient."""
-    n = len(terms[0][0])
+    carrying = int(np.all([values > 0 for values, power in terms if power < 0], axis=0).sum())
+    base = Base(carrying, len(terms[0][0]), counted)
     sums = [float(values.sum()) for values, _ in terms]
     if any(total == 0 and power < 0 for total, (_, power) in zip(sums, terms, strict=True)):
-        return Estimate(point=None, n=n, counted=counted, reason=reasons.nothing_to_divide_by())
+        return base.estimate(None, reason=reasons.nothing_to_divide_by())
     point = math.prod(total**power for total, (_, power) in zip(sums, terms, strict=True))
-    carrying = int(np.all([values > 0 for values, power in terms if power < 0], axis=0).sum())
     reason = too_few(carrying, counted=counted) or (reasons.nothing_counted() if point == 0 else None)
     if reason is not None:
-        return Estimate(point=point, n=n, counted=counted, reason=reason)
-    error = influence_error(influences(terms))
+        return base.estimate(point, reason=reason)
+    error = influence_error(influences(terms), carrying)
     if _none(error, 1.0):
-        return Estimate(point=point, n=n, counted=counted, reason=_no_spread(counted))
+        return base.estimate(point, reason=_no_spread(counted))
     half = quantile(LEVEL, carrying - 1) * error
-    return Estimate(point=point, low=point * math.exp(-half), high=point * math.exp(half), n=n, counted=counted)
+    return base.estimate(point, point * math.exp(-half), point * math.exp(half))
 
 
 def influences(terms: Sequence[tuple[Array, int]]) -> Array:
@@ -121,11 +137,10 @@ def influences(terms: Sequence[tuple[Array, int]]) -> Array:
     return total
 
 
-def influence_error(influence: Array) -> float:
-    """The standard error of a statistic from its influences: √(n/(n−1) Σ u²)."""
-    n = len(influence)
+def influence_error(influence: Array, carrying: int) -> float:
+    """The standard error of a statistic from its influences, of which `carrying` clusters hold something: √(m/(m−1) Σ u²)."""
     centred = influence - influence.mean()
-    return math.sqrt(n / (n - 1) * float(centred @ centred))
+    return math.sqrt(carrying / (carrying - 1) * float(centred @ centred))
 
 
 def mean_share(values: Sequence[float] | Array, *, counted: Counted = "prompts") -> Estimate:

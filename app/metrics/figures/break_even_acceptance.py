@@ -34,8 +34,14 @@ def _compute(frames: Frames) -> list[Reading]:
         )
         return [missing(said)]
     point = needed(cost, drafts)
+    drafted, asked = rows.loc[rows["rounds"] > 0, "prompt"].nunique(), rows["prompt"].nunique()
     pooled = Estimate(
-        point=point, n=rows["prompt"].nunique(), counted="prompts", scope="these prompts", reason=NO_INTERVAL if point <= 1 else _never(cost, drafts)
+        point=point,
+        n=drafted,
+        of=asked if asked > drafted else None,
+        counted="prompts",
+        scope="these prompts",
+        reason=NO_INTERVAL if point <= 1 else _never(cost, drafts),
     )
     return [Reading(pooled, rounds=total(rows, "rounds"), emitted=total(rows, "emitted"))]
 

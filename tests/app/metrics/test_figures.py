@@ -251,7 +251,7 @@ def test_a_prompt_without_drafts_stays_in_pooled_and_leaves_macro() -> None:
     )  # fmt: skip
     measured = [fact for fact in requests(prompts=8, passes=1) if fact.arm == "speculative"]
     (reading, *_) = METRICS["acceptance_rate"].compute(from_facts([*measured, silent]))
-    assert (reading.pooled.n, reading.macro.n) == (9, 8)
+    assert (reading.pooled.n, reading.pooled.of, reading.macro.n, reading.macro.of) == (8, 9, 8, 9)
     assert reading.left_out.values == {"left": 1, "n": 9}
 
 

@@ -90,6 +90,19 @@ def test_counts_have_their_plural(n: int, en: str, ru: str) -> None:
     assert counted(n, "prompts", "ru").replace(NB, " ") == ru
 
 
+@pytest.mark.parametrize(
+    ("of", "en", "ru"),
+    [(16, "9 of 16 prompts", "9 из 16 промптов"), (21, "9 of 21 prompts", "9 из 21 промпта"), (22, "9 of 22 prompts", "9 из 22 промптов")],
+)
+def test_clusters_that_carry_nothing_are_told_beside_those_that_do(of: int, en: str, ru: str) -> None:
+    """Catches an n of prompts on which the interval does not rest, under a number and inside a sentence."""
+    assert counted(9, "prompts", of=of).replace(NB, " ") == en
+    assert counted(9, "prompts", "ru", of=of).replace(NB, " ") == ru
+    sentence = plain("Over %(prompts)s.", prompts=9, prompts_of=of)
+    assert say(sentence).replace(NB, " ") == f"Over {en}."
+    assert say(sentence, "ru").replace(NB, " ") == f"Over {ru}."
+
+
 def test_a_sentence_is_filled_in_its_language() -> None:
     """Catches a number formatted for another locale than the sentence around it, a bare tag where a language is meant, a count without its noun."""
     sentence = plain("Does %(drafter)s pay off in %(language)s at %(requests)s at a time?", drafter="ngram", language="ru", requests=4)

@@ -2,11 +2,11 @@
 
 import pytest
 
-from app.domain.estimate import Absent, Refusal
+from app.domain.estimate import Absent, Estimate, Refusal
 from app.domain.sentence import plain
 from app.reports.build import build
 from app.reports.report import Gate, Report
-from app.reports.shown import find, part_of, show
+from app.reports.shown import find, part_of, show, show_estimate
 from tests import factories
 
 
@@ -28,6 +28,13 @@ def test_a_value_has_interval_and_n(slower: Report) -> None:
     assert (shown.state, shown.n.replace("\u00a0", " ")) == ("value", "24 prompts")
     assert shown.value.endswith("%")
     assert shown.interval.startswith("[")
+
+
+def test_prompts_without_a_draft_are_not_in_n() -> None:
+    """Catches "16 prompts" under an interval of the nine that drafted."""
+    found = Estimate(point=0.26, low=0.2, high=0.33, n=9, of=16, counted="prompts")
+    assert show_estimate("share", found, "en").n.replace("\u00a0", " ") == "9 of 16 prompts"
+    assert show_estimate("share", found, "ru").n.replace("\u00a0", " ") == "9 из 16 промптов"
 
 
 def test_the_headline_follows_the_verdict() -> None:

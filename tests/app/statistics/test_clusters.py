@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.statistics.clusters import geometric_mean, mean_share, product, ratio, share
+from app.statistics.clusters import geometric_mean, mean_share, product, ratio, residual_error, share
 from app.statistics.student import quantile, upper_tail
 
 COUNTS = st.lists(st.tuples(st.integers(0, 40), st.integers(1, 40)).map(lambda pair: (min(pair), max(pair))), min_size=6, max_size=30)
@@ -122,3 +122,30 @@ def test_product_of_two_terms_is_the_ratio() -> None:
     x, y = np.array([2.0, 4, 4, 6, 7, 8]), np.array([10.0, 9, 11, 10, 12, 10])
     one, other = ratio(x, y), product([(x, 1), (y, -1)])
     assert (one.point, one.low, one.high) == pytest.approx((other.point, other.low, other.high), rel=1e-12)
+
+
+def test_clusters_that_carry_nothing_are_told_and_not_counted() -> None:
+    """Two of three prompts drafted, V/D = 2/10 and 4/10: 0.3 over 2 of 3. Six of eight: the golden interval of the six, n = 6."""
+    few, enough = share([2, 4, 0], [10, 10, 0]), share([2, 4, 4, 6, 6, 8, 0, 0], [10] * 6 + [0, 0])
+    six = share([2, 4, 4, 6, 6, 8], [10] * 6)
+    assert (few.point, few.n, few.of) == (pytest.approx(0.3), 2, 3)
+    assert few.reason is not None
+    assert few.reason.values["prompts"] == 2
+    assert (enough.n, enough.of, six.n, six.of) == (6, 8, 6, None)
+    assert (enough.low, enough.high) == pytest.approx((six.low, six.high), rel=1e-12)
+    none = share([0, 0, 0], [0, 0, 0])
+    assert (none.point, none.n, none.of) == (None, 0, 3)
+
+
+@given(COUNTS, st.integers(0, 30))
+def test_n_is_the_degrees_of_freedom_and_one(counts: list[tuple[int, int]], empty: int) -> None:
+    """Catches an n that counts prompts on which the interval does not rest, in shares, ratios and products alike."""
+    x, y = (np.array([*(pair[i] for pair in counts), *[0] * empty], dtype=float) for i in (0, 1))
+    for found in (share(x, y), ratio(x, y), product([(x, 1), (y, -1)])):
+        assert (found.n, found.of) == (len(counts), len(counts) + empty if empty else None)
+    found = ratio(x, y)
+    if found.low is not None and found.point is not None:
+        half = quantile(0.95, found.n - 1) * residual_error(x, y) / found.point
+        assert math.log(found.high / found.low) / 2 == pytest.approx(half, rel=1e-9)
+        of_product = product([(x, 1), (y, -1)])
+        assert (of_product.low, of_product.high) == pytest.approx((found.low, found.high), rel=1e-9)
