@@ -23,7 +23,14 @@ def imported(
                 formats=_known(),
             )
         )
-    return (recognise(document) if format is None else named(format)).read(document)
+    found = recognise(document) if format is None else named(format)
+    return by_word(found, found.read(document))
+
+
+def by_word(format: Format, found: Imported) -> Imported:
+    """What a file tells, where it says which of its counts are a person's word."""
+    said = tuple(name for name in format.said if getattr(found.total.counts, name) is not None)
+    return found.model_copy(update={"said": said}) if said else found
 
 
 def named(format: str) -> Format:

@@ -9,9 +9,9 @@ from pydantic import ValidationError
 from starlette.datastructures import UploadFile
 
 from app.access.principal import Reader, Submitter
-from app.domain.outside.supplied import Supplied
+from app.domain.outside.supplied import Between, Said
 from app.errors import InvalidInput
-from app.imports.schemas import Between, ImportFilter, ImportOut, ImportPage, ImportQuery
+from app.imports.schemas import ImportFilter, ImportOut, ImportPage, ImportQuery
 from app.imports.service import Imports, imports_service
 
 router = APIRouter(prefix="/api/v1/imports", tags=["imports"])
@@ -36,9 +36,8 @@ async def take(request: Request, response: Response, principal: Submitter, impor
     Language and tokenizer come from the file, the query or the form; without them its figures are refused until they are added."""
     came = await sent(request)
     asked = merged(asked, came.told)
-    supplied = Supplied.model_validate(asked.model_dump(include=set(Supplied.model_fields)))
-    between = Between(requests=asked.requests, concurrency=asked.concurrency)
-    made, created = await imports.take(came.file, supplied, principal=principal, before=came.before, between=between, format=asked.format)
+    said = Said.model_validate(asked.model_dump(include=set(Said.model_fields)))
+    made, created = await imports.take(came.file, said, principal=principal, before=came.before, format=asked.format)
     response.status_code = 201 if created else 200
     response.headers["Location"] = f"/api/v1/imports/{made.id}"
     return made
@@ -57,8 +56,10 @@ async def one(number: ImportId, _: Reader, imports: Service) -> ImportOut:
 
 
 @router.patch("/{number}")
-async def complete(number: ImportId, said: Supplied, principal: Submitter, imports: Service) -> ImportOut:
-    """Adds what the file does not tell: language, tokenizer, target, hardware and more; null takes it back. The file's own word stands."""
+async def complete(number: ImportId, said: Said, principal: Submitter, imports: Service) -> ImportOut:
+    """Adds what the file does not tell: language, tokenizer, target, hardware and more; null takes it back. The file's own word stands.
+
+    `requests` and `concurrency` of two texts of /metrics are corrected here too: the counts are made anew of what was kept of the texts."""
     return await imports.complete(number, said, principal=principal)
 
 

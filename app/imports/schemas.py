@@ -5,37 +5,30 @@ from typing import Annotated
 
 from pydantic import Field
 
-from app.domain.outside.supplied import Supplied
+from app.domain.outside.supplied import Said
 from app.domain.value import Value
 from app.reports.imported import ImportedCell, ImportedReport
 
 Format = Annotated[str, Field(min_length=1, max_length=64)]
 
 
-class Between(Value):
-    """What is known of the requests between two texts of a server's /metrics."""
-
-    requests: Annotated[int | None, Field(ge=1, le=10**9, description="How many ended in between; llama-server does not count them.")] = None
-    concurrency: Annotated[
-        int | None, Field(ge=1, le=10**6, description="How many ran at a time; of one at a time steps without a draft are known.")
-    ] = None
-
-
-class ImportQuery(Supplied, Between):
+class ImportQuery(Said):
     """Strict, like every body: a misspelt `tokenizer` must not make an import that has none."""
 
     format: Annotated[Format | None, Field(description="The id of the file's format, where the file does not tell it by itself.")] = None
 
 
 class ImportOut(Value):
-    """One import with its report. `digest` is SHA-256 of what was sent; `supplied` is what a person added to what the file tells."""
+    """One import with its report. `digest` is SHA-256 of what was sent; `supplied` is what a person added to what the file tells. `recounts`
+    says that its `requests` and `concurrency` can be changed: of two texts of /metrics whose differences were kept."""
 
     id: int
     digest: str
     imported_by: str
     created_at: datetime
     changed_at: datetime | None
-    supplied: Supplied
+    supplied: Said
+    recounts: bool
     report: ImportedReport
 
 

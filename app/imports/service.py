@@ -1,7 +1,6 @@
 """Results measured elsewhere: taken once, completed by whoever knows their language and tokenizer, and reported by themselves."""
 
 import asyncio
-import hashlib
 import json
 from datetime import datetime
 from typing import Any
@@ -12,13 +11,13 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from app.access.principal import Principal
 from app.access.seen import Seen, Who, narrowed
 from app.domain.outside.imported import Imported
-from app.domain.outside.supplied import Supplied, contradictions
+from app.domain.outside.supplied import Between, Said, contradictions
 from app.domain.prompt import Fault
 from app.errors import Conflict, InvalidInput, NotFound, TooLarge, TooMany
-from app.imports import store
+from app.imports import kept, store
 from app.imports.formats.base import NotImported
 from app.imports.open import imported as opened
-from app.imports.schemas import Between, ImportFilter, ImportLine, ImportOut, ImportPage
+from app.imports.schemas import ImportFilter, ImportLine, ImportOut, ImportPage
 from app.reports.format import say
 from app.reports.imported import ImportedReport, report
 from app.storage.database import Database
@@ -28,7 +27,7 @@ from app.storage.view import View
 LARGEST = 2**63 - 1
 # Of what is kept of one file, as JSON.
 LARGEST_KEPT = 32 * 2**20
-NOTHING_BETWEEN = Between()
+BETWEEN = tuple(Between.model_fields)
 # Reports at hand.
 MOST_MADE = 500
 IMPORTED = "import made"
@@ -66,40 +65,46 @@ class Imports(Seen):
     async def take(
         self,
         content: bytes,
-        supplied: Supplied,
+        said: Said,
         *,
         principal: Principal,
         before: bytes | None = None,
-        between: Between = NOTHING_BETWEEN,
         format: str | None = None,
     ) -> tuple[ImportOut, bool]:
         """An import and whether it is new: the same bytes in a project are the same import, to which what is said now for the first time is added.
+        Two texts of /metrics are the same import whatever is said of the requests in between.
 
         Raises WrongFile, Alone, Contradicted, OtherWords, TooMany."""
         principal.need("submit")
-        if before is None and between != NOTHING_BETWEEN:
-            names = [name for name, value in between.model_dump().items() if value is not None]
-            fields = [{"pointer": f"/{name}", "detail": "is of two texts of /metrics"} for name in names]
+        fields = _of_between(said)
+        if before is None and fields:
             raise Alone("requests and concurrency are said of two texts of /metrics; send the earlier one as before.", fields=fields)
-        read, new, made = await asyncio.to_thread(_read, content, before, between, format, supplied)
+        read, new, made = await asyncio.to_thread(_read, content, before, format, said)
         new |= {"project": principal.home, "imported_by": principal.name}
+        home = View(principal.home)
         async with self._database.transaction() as connection:
-            number = await store.add(connection, new)
+            earlier = None if before is None else await store.of_digest(connection, home, kept.digest_of_before(content, before, said))
+            number = await store.add(connection, new) if earlier is None else None
             if number is None:
-                return await self._again(connection, new["digest"], supplied, principal), False
+                row = earlier or await store.of_digest(connection, home, new["digest"])
+                assert row is not None
+                return await self._again(connection, row, said, principal), False
             await self._quota(connection, principal)
             told = {"import": number, "format": read.format, "digest": new["digest"], "refusing": list(made.refusing)}
             await append(connection, None, IMPORTED, principal.name, project=principal.home, **told)
-            found = await store.find(connection, View(principal.home), number)
+            found = await store.find(connection, home, number)
         assert found is not None
-        return _out(found, supplied, made), True
+        return _out(found, read, said, made), True
 
-    async def complete(self, number: int, said: Supplied, *, principal: Principal) -> ImportOut:
-        """Adds what is said to what is known of an import, or takes back what is said to be null. Raises NoSuchImport, Contradicted."""
+    async def complete(self, number: int, said: Said, *, principal: Principal) -> ImportOut:
+        """Adds what is said to what is known of an import, or takes back what is said to be null. With another word of the requests between two texts
+        of /metrics the counts are made anew. Raises NoSuchImport, Contradicted, WrongFile, Alone."""
         principal.need("submit")
         async with self._database.transaction() as connection:
             row = await self._row(connection, number, lock=True)
-            old = store.told(row)[1]
+            read, old = kept.told(row)
+            if not read.moved:
+                _refuse_between(row, said)
             return await self._change(connection, row, old.model_copy(update=said.model_dump(exclude_unset=True)), principal)
 
     async def get(self, number: int) -> ImportOut:
@@ -134,19 +139,23 @@ class Imports(Seen):
             said = f"{principal.name} has imported {self._uploads_per_token} files in 24 hours, and may not import more; try again tomorrow."
             raise TooMany(said, headers={"Retry-After": "3600"})
 
-    async def _again(self, connection: AsyncConnection, digest: str, supplied: Supplied, principal: Principal) -> ImportOut:
-        row = await store.of_digest(connection, View(principal.home), digest)
-        assert row is not None
-        old = store.told(row)[1]
-        said = store.said(supplied)
-        other = {name: value for name, value in store.said(old).items() if said.get(name, value) != value}
+    async def _again(self, connection: AsyncConnection, row: store.Found, said: Said, principal: Principal) -> ImportOut:
+        read, old = kept.told(row)
+        # Of texts whose differences were not kept the digest says that it is the same word.
+        new = said.model_dump(mode="json", exclude_none=True, exclude=set() if read.moved else {*BETWEEN})
+        other = {name: value for name, value in store.said(old).items() if new.get(name, value) != value}
         if other:
             named = ", ".join(f"{name} {value}" for name, value in other.items())
-            raise OtherWords(f"This file is import {row.id} already, with {named}; change it there.", number=row.id)
-        return await self._change(connection, row, old.model_copy(update=supplied.model_dump(exclude_none=True)), principal)
+            said_so = f"This file is import {row.id} already, with {named}; change it there: PATCH /api/v1/imports/{row.id}."
+            raise OtherWords(said_so, number=row.id)
+        return await self._change(connection, row, old.model_copy(update=new), principal)
 
-    async def _change(self, connection: AsyncConnection, row: store.Found, supplied: Supplied, principal: Principal) -> ImportOut:
-        read, old = store.told(row)
+    async def _change(self, connection: AsyncConnection, row: store.Found, supplied: Said, principal: Principal) -> ImportOut:
+        old = kept.told(row)[1]
+        try:
+            read = kept.imported(row, supplied)
+        except NotImported as error:
+            raise _wrong(error.fault) from error
         made = await asyncio.to_thread(_report, read, supplied)
         if supplied != old:
             await store.supply(connection, row.id, supplied, made.refusing)
@@ -155,7 +164,7 @@ class Imports(Seen):
             told = {"import": row.id, "changed": changed}
             await append(connection, None, COMPLETED, principal.name, project=row.project, **told)
             row = await self._row(connection, row.id)
-        return _out(row, supplied, made)
+        return _out(row, read, supplied, made)
 
     async def _row(self, connection: AsyncConnection, number: int, *, lock: bool = False) -> store.Found:
         row = await store.find(connection, self.view, number, lock=lock) if 0 < number <= LARGEST else None
@@ -165,32 +174,39 @@ class Imports(Seen):
         return row
 
 
-def _read(
-    content: bytes, before: bytes | None, between: Between, format: str | None, supplied: Supplied
-) -> tuple[Imported, dict[str, Any], ImportedReport]:
+def _of_between(said: Said) -> list[dict[str, str]]:
+    """What is said although it can be of two texts of /metrics alone, as an error's fields."""
+    return [{"pointer": f"/{name}", "detail": "is of two texts of /metrics"} for name in BETWEEN if getattr(said, name) is not None]
+
+
+def _refuse_between(row: store.Found, said: Said) -> None:
+    """Raises Alone where something is said of the requests between two texts that were not kept, or that never were."""
+    fields = _of_between(said)
+    if not fields:
+        return
+    if kept.of_metrics(row):
+        raise Alone(
+            f"What import {row.id} was counted from was not kept; send both texts of /metrics again, with the right requests and concurrency.",
+            fields=fields,
+        )
+    raise Alone(f"requests and concurrency are said of two texts of /metrics; import {row.id} is a file of {row.format}.", fields=fields)
+
+
+def _read(content: bytes, before: bytes | None, format: str | None, said: Said) -> tuple[Imported, dict[str, Any], ImportedReport]:
     """What a file tells, its row, and its report."""
     try:
-        read = opened(content, before=before, requests=between.requests, concurrency=between.concurrency, format=format)
+        read = opened(content, before=before, requests=said.requests, concurrency=said.concurrency, format=format)
     except NotImported as error:
         raise _wrong(error.fault) from error
-    kept = read.model_dump(mode="json", exclude_defaults=True)
-    size = json.dumps(kept)
+    whole = read.model_dump(mode="json", exclude_defaults=True)
+    size = json.dumps(whole)
     if len(size) > LARGEST_KEPT:
         raise TooLarge(f"What this file tells takes {len(size) // 2**20} MiB, and an import may take {LARGEST_KEPT // 2**20}; import it in parts.")
     if "\\u0000" in size:
         raise WrongFile("A name in this file holds the character NUL, which cannot be stored; take it out.")
-    made = _report(read, supplied)
-    row = {"digest": _digest(content, before, between), "format": read.format, "imported": kept, "supplied": store.said(supplied)}
+    made = _report(read, said)
+    row = {"digest": kept.digest(content, before), "format": read.format, "imported": whole, "supplied": store.said(said)}
     return read, row | {"refusing": list(made.refusing)}, made
-
-
-def _digest(content: bytes, before: bytes | None, between: Between) -> str:
-    """SHA-256 of a file; of two, over the digests of both and what was said of the requests in between: two texts tell another thing with it."""
-    own = hashlib.sha256(content)
-    if before is None:
-        return own.hexdigest()
-    said = b"" if between == NOTHING_BETWEEN else between.model_dump_json().encode()
-    return hashlib.sha256(hashlib.sha256(before).digest() + own.digest() + said).hexdigest()
 
 
 def _wrong(fault: Fault) -> WrongFile:
@@ -201,7 +217,7 @@ def _wrong(fault: Fault) -> WrongFile:
     return wrong
 
 
-def _report(read: Imported, supplied: Supplied) -> ImportedReport:
+def _report(read: Imported, supplied: Said) -> ImportedReport:
     """Raises Contradicted."""
     other = contradictions(read.carried, supplied)
     if other:
@@ -212,13 +228,13 @@ def _report(read: Imported, supplied: Supplied) -> ImportedReport:
 
 
 def _shown(row: store.Found) -> ImportOut:
-    read, supplied = store.told(row)
-    return _out(row, supplied, report(read, supplied))
+    read, supplied = kept.told(row)
+    return _out(row, read, supplied, report(read, supplied))
 
 
-def _out(row: store.Found, supplied: Supplied, made: ImportedReport) -> ImportOut:
+def _out(row: store.Found, read: Imported, supplied: Said, made: ImportedReport) -> ImportOut:
     own = {name: getattr(row, name) for name in ("id", "digest", "imported_by", "created_at", "changed_at")}
-    return ImportOut(**own, supplied=supplied, report=made)
+    return ImportOut(**own, supplied=supplied, recounts=bool(read.moved), report=made)
 
 
 def _line(found: ImportOut) -> ImportLine:

@@ -6,8 +6,7 @@ from sqlalchemy import Row, func, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from app.domain.outside.imported import Imported
-from app.domain.outside.supplied import Supplied
+from app.domain.outside.supplied import Said
 from app.storage.import_tables import imports
 from app.storage.view import View
 
@@ -59,14 +58,10 @@ async def counts(connection: AsyncConnection, view: View) -> tuple[int, int]:
     return row[0], row[1]
 
 
-async def supply(connection: AsyncConnection, number: int, supplied: Supplied, refusing: tuple[str, ...]) -> None:
+async def supply(connection: AsyncConnection, number: int, supplied: Said, refusing: tuple[str, ...]) -> None:
     row = {"supplied": said(supplied), "refusing": list(refusing), "changed_at": func.clock_timestamp()}
     await connection.execute(update(imports).where(imports.c.id == number).values(row))
 
 
-def told(row: Found) -> tuple[Imported, Supplied]:
-    return Imported.model_validate(row.imported), Supplied.model_validate(row.supplied)
-
-
-def said(supplied: Supplied) -> dict[str, Any]:
+def said(supplied: Said) -> dict[str, Any]:
     return supplied.model_dump(mode="json", exclude_none=True)

@@ -71,7 +71,7 @@ async def test_without_a_language_every_figure_is_refused_until_it_is_told(servi
     assert [body.get("changed") for body in log] == [None, {"language": [None, "en"]}, {"language": ["en", None]}]
     access = (await service.client.get("/access", headers=service.admin | {"Accept": "text/html"})).text
     assert f"changed what is known of import {made['id']}: language: en" in access
-    assert f"changed what is known of import {made['id']}: language: not told" in access
+    assert f"changed what is known of import {made['id']}: language: en → not told" in access
 
 
 async def test_the_same_file_is_the_same_import(service: Service) -> None:
@@ -152,9 +152,67 @@ async def test_two_texts_of_metrics_take_the_number_of_their_requests(service: S
     again = await service.client.post(f"/api/v1/imports{query}", files=metrics("llama"), headers=service.admin)
     assert (again.status_code, again.json()["id"]) == (200, made.json()["id"])
     shared = await service.client.post("/api/v1/imports?requests=8&concurrency=2", files=metrics("llama"), headers=service.admin)
-    assert (shared.status_code, shared.json()["report"]["counts"]["undrafted"]) == (201, None)
+    assert (shared.status_code, "concurrency 1; change it there: PATCH /api/v1/imports/1" in shared.json()["detail"]) == (409, True)
     other = await service.client.post("/api/v1/imports?requests=7", files=metrics("vllm"), headers=service.admin)
     assert (other.status_code, "counted 8 requests" in other.json()["detail"]) == (422, True)
+
+
+async def test_a_wrong_number_of_requests_is_corrected(service: Service) -> None:
+    """Catches a typing error that stays for good, counts that keep the old number somewhere, and a correction that nobody can look up."""
+    query = "/api/v1/imports?requests=80&language=ru&tokenizer=t"
+    made = (await service.client.post(query, files=metrics("llama"), headers=service.admin)).json()
+    assert (made["recounts"], made["report"]["counts"]["prefill_tokens"]) == (True, 80)
+    other = await service.client.post("/api/v1/imports?requests=8", files=metrics("llama"), headers=service.admin)
+    assert (other.status_code, "requests 80; change it there: PATCH" in other.json()["detail"]) == (409, True)
+    done = (await patch(service, made["id"], {"requests": 8, "concurrency": 1})).json()
+    counts = done["report"]["counts"]
+    assert [counts[name] for name in ("requests", "prefill_tokens", "emitted", "rounds", "verified", "drafted", "undrafted")] == [
+        8, 8, 433, 35, 177, 258, 213,
+    ]  # fmt: skip
+    assert "with 8 requests, as a person told" in done["report"]["closing"]["said"]
+    assert (done["report"]["known"]["load"], done["report"]["known"]["requests"]) == ("concurrency 1", "8")
+    assert (await service.get(f"/api/v1/imports/{made['id']}")).json() == done
+    (line,) = (await service.get("/api/v1/imports")).json()["items"]
+    assert line["requests"] == 8
+    again = await service.client.post("/api/v1/imports?requests=8&concurrency=1", files=metrics("llama"), headers=service.admin)
+    assert (again.status_code, again.json()["id"]) == (200, made["id"])
+    back = (await patch(service, made["id"], {"concurrency": None})).json()
+    assert (back["report"]["counts"]["undrafted"], "load" in back["report"]["known"]) == (None, False)
+    page = service.admin | {"Accept": "text/html"}
+    access = (await service.client.get("/access", headers=page)).text
+    assert "requests: 80 → 8" in access
+    assert 'name="requests"' in (await service.client.get(f"/imports/{made['id']}", headers=page)).text
+
+
+@pytest.mark.parametrize(
+    ("engine", "body", "said"),
+    [
+        ("llama", {"requests": 434}, "434 requests cannot have delivered 433 tokens"),
+        ("llama", {"requests": None}, "llama-server does not count its requests"),
+        ("vllm", {"requests": 7}, "The server counted 8 requests between the two texts, not 7"),
+        ("llama", {"requests": 8, "concurrency": 1, "load": "many"}, "load concurrency 1"),
+    ],
+)
+async def test_a_wrong_correction_is_refused_as_at_first(service: Service, engine: str, body: dict[str, Any], said: str) -> None:
+    """Catches a number that could not have been sent and can be written in later, and a refused correction of which half is kept."""
+    query = "/api/v1/imports?requests=8&language=ru&tokenizer=t"
+    made = (await service.client.post(query, files=metrics(engine), headers=service.admin)).json()
+    answer = await patch(service, made["id"], body)
+    assert (answer.status_code, said in answer.json()["detail"]) == (422, True)
+    assert (await service.get(f"/api/v1/imports/{made['id']}")).json() == made
+
+
+async def test_requests_of_another_file_are_not_corrected(service: Service) -> None:
+    """Catches a number that is taken and means nothing, and one of texts that are not there any more."""
+    made = (await take(service)).json()
+    answer = await patch(service, made["id"], {"requests": 3, "concurrency": 1})
+    assert (answer.status_code, [each["pointer"] for each in answer.json()["errors"]]) == (422, ["/requests", "/concurrency"])
+    assert "is a file of vllm-bench-serve" in answer.json()["detail"]
+    assert made["recounts"] is False
+    texts = {each: content(f"llama_metrics/ngram_{each}.txt").decode() for each in ("before", "after")}
+    whole = (await take(service, texts | {"requests": 8})).json()
+    answer = await patch(service, whole["id"], {"requests": 7})
+    assert (answer.status_code, "send both texts of /metrics again" in answer.json()["detail"]) == (422, True)
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """Results measured elsewhere, as one file gives them (definitions § 1 and § 5)."""
 
 from dataclasses import replace
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field
 
@@ -13,6 +13,8 @@ from app.domain.value import Value
 
 # Requests that one file may tell of one by one, each of which is checked and kept, and together.
 MOST_REQUESTS, MOST_TOGETHER = 20_000, 1_000_000
+# Counters of a server that are kept of one import.
+MOST_SERIES = 20_000
 
 
 class Carried(Value):
@@ -58,10 +60,19 @@ class Printed(Value):
     of_requests: bool = False
 
 
+class Difference(Value):
+    """How far a server's counter moved between two texts of its /metrics, of all series that have these `labels`."""
+
+    name: Short
+    labels: dict[Short, Short] = {}
+    by: Annotated[int, Field(ge=0)]
+
+
 class Imported(Value):
     """What a file tells. Where it tells of single requests, `total` is their sum and `requests` are the clusters of an interval; where it gives
     totals alone, `requests` is empty and no figure has an interval. `said` names the counts of the total that are a person's word, or follow from
-    one. `remarks` are about this file: what was left out (warm-up), what is not told."""
+    one; `moved` is what the counts of two texts of /metrics were made of, so that a wrong word can be corrected. `remarks` are about this file: what
+    was left out (warm-up), what is not told."""
 
     format: Short
     tool: Short
@@ -69,6 +80,7 @@ class Imported(Value):
     carried: Carried
     total: Reading
     said: tuple[Short, ...] = ()
+    moved: Annotated[tuple[Difference, ...], Field(max_length=MOST_SERIES)] = ()
     requests: Annotated[tuple[Request, ...], Field(max_length=MOST_REQUESTS)] = ()
     printed: tuple[Printed, ...] = ()
     remarks: tuple[Sentence, ...] = ()
@@ -109,7 +121,7 @@ def without_rounds(reading: Reading) -> Reading:
     """A reading that tells 0 rounds tells by it that nothing was drafted and nothing kept, at any position, whether it writes so or not."""
     if reading.counts.rounds != 0:
         return reading
-    nothing = {"drafted": 0, "verified": 0, "histogram": (), "kept_at": (), "drafted_at": (), "tried_at": ()}
+    nothing: dict[str, Any] = {"drafted": 0, "verified": 0, "histogram": (), "kept_at": (), "drafted_at": (), "tried_at": ()}
     untold = {name: value for name, value in nothing.items() if getattr(reading.counts, name) is None}
     return reading.model_copy(
         update={

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, StringConstraints, model_validator
+from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from app.domain.language import Language, standard_tag
 from app.domain.outside.imported import Carried, Imported
@@ -37,6 +37,19 @@ class Supplied(Value):
     load: Line | None = None
     suite: Line | None = None
     hardware: Line | None = None
+
+
+class Between(Value):
+    """What is known of the requests between two texts of a server's /metrics."""
+
+    requests: Annotated[int | None, Field(ge=1, le=10**9, description="How many ended in between; llama-server does not count them.")] = None
+    concurrency: Annotated[
+        int | None, Field(ge=1, le=10**6, description="How many ran at a time; of one at a time steps without a draft are known.")
+    ] = None
+
+
+class Said(Supplied, Between):
+    """All that a person says of an import."""
 
 
 class OutsidePassport(Value):
@@ -81,18 +94,14 @@ class Known(Value):
     @property
     def values(self) -> dict[str, str]:
         """Every field that is told, the file's word first, and the number of requests where that is no file's."""
-        added = {name: value for name, value in self.supplied.model_dump().items() if value is not None}
-        return added | told(self.imported.carried) | ({"requests": str(self.imported.total.counts.requests)} if self._counted_by_a_person else {})
+        counted = {"requests": str(self.imported.total.counts.requests)} if "requests" in self.imported.said else {}
+        return _words(self.supplied) | told(self.imported.carried) | counted
 
     @property
     def told_by(self) -> dict[str, Teller]:
         carried = told(self.imported.carried)
         said = {"load"} if self.imported.carried.load_said else set()
         return {name: "file" if name in carried and name not in said else "person" for name in self.values}
-
-    @property
-    def _counted_by_a_person(self) -> bool:
-        return "requests" in self.imported.said
 
     @property
     def missing(self) -> tuple[str, ...]:
@@ -114,10 +123,14 @@ def told(carried: Carried) -> dict[str, str]:
     return found
 
 
+def _words(supplied: Supplied) -> dict[str, str]:
+    return {name: value for name in Supplied.model_fields if (value := getattr(supplied, name)) is not None}
+
+
 def contradictions(carried: Carried, supplied: Supplied) -> dict[str, str]:
     """The fields that a person tells otherwise than the file, with the file's word."""
     own = told(carried)
-    return {name: own[name] for name, value in supplied.model_dump().items() if value is not None and own.get(name, value) != value}
+    return {name: own[name] for name, value in _words(supplied).items() if own.get(name, value) != value}
 
 
 def issue(imported: Imported, known: Known) -> OutsidePassport | None:

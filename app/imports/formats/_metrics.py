@@ -1,18 +1,30 @@
 """Two texts of a server's /metrics: what its counters moved by in between is one total."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from app.domain.outside import prometheus
 from app.domain.outside.imported import Carried, Imported
 from app.domain.outside.prometheus import Moved, Scrape
 from app.domain.outside.reading import Reading
 from app.domain.outside.untrusted import NotUnderstood
-from app.domain.sentence import plain
+from app.domain.sentence import Sentence, plain
 from app.imports.formats._build import drafted
+from app.imports.formats._moved import Noted, moved_by
 from app.imports.formats._node import Node, top
 from app.imports.formats.base import Document, NotImported
 
 _MODEL = "model_name"
+
+
+@dataclass(frozen=True)
+class Server:
+    """An engine's server. `counted` takes the differences, the number of requests where it is said, and whether they ran one at a time."""
+
+    name: str
+    tool: str
+    prefix: str
+    counted: Callable[[Moved, int | None, bool], Reading]
 
 
 def looks_like(document: Document, prefix: str) -> bool:
@@ -21,48 +33,71 @@ def looks_like(document: Document, prefix: str) -> bool:
     return isinstance(after, str) and f"\n{prefix}" in f"\n{after}"
 
 
-def read(document: Document, name: str, tool: str, prefix: str, counted: Callable[[Moved, bool], Reading]) -> Imported:
-    """`counted` takes the differences, and whether requests ran one at a time. Raises NotImported, also where the server counted another number of
-    requests than is said."""
+def read(document: Document, server: Server) -> Imported:
+    """Where the requests in between are the word of whoever sent the texts, the differences are kept, so that the word can be corrected. Raises
+    NotImported."""
     file = top(document)
     requests, concurrency, model = file.count("requests"), file.count("concurrency"), file.text("model")
-    before, after = _scrape(file.need("before"), prefix), _scrape(file.need("after"), prefix)
+    before, after = _scrape(file.need("before"), server.prefix), _scrape(file.need("after"), server.prefix)
+    said = file.fields.get("said") is True
     try:
-        total = counted(prometheus.difference(before, after, model=model), concurrency == 1)
+        moved = Noted(prometheus.difference(before, after, model=model).series)
     except NotUnderstood as error:
         file.wrong(error.sentence)
-    if total.counts.requests == 0:
-        file.wrong(plain("No request ended between the two texts; there is nothing to import."))
-    emitted = total.counts.emitted
+    made = _made(server, moved, requests, concurrency, Carried(target=model or _model(after), load_said=said))
+    return made.model_copy(update={"moved": moved.kept()}) if said else made
+
+
+def anew(found: Imported, server: Server, requests: int | None, concurrency: int | None) -> Imported:
+    """What the same two texts tell with another word of the requests in between. Raises NotImported, as `read` would of it."""
+    made = _made(server, moved_by(found.moved), requests, concurrency, found.carried)
+    return made.model_copy(update={"moved": found.moved})
+
+
+def _made(server: Server, moved: Moved, requests: int | None, concurrency: int | None, carried: Carried) -> Imported:
+    try:
+        total = server.counted(moved, requests, concurrency == 1)
+    except NotUnderstood as error:
+        raise NotImported(error.sentence) from None
+    _check(total, requests)
+    own = {
+        "engine": total.engine,
+        "longest_draft": drafted(total.counts.longest_draft),
+        "load": None if concurrency is None else f"concurrency {concurrency}",
+    }
+    return Imported(
+        format=server.name, tool=server.tool, carried=carried.model_copy(update=own), total=total, remarks=tuple(_remarks(total)),
+    )  # fmt: skip
+
+
+def _check(total: Reading, said: int | None) -> None:
+    """Raises NotImported where nothing happened, and where the number of requests that is `said` cannot be, or is another than the server counted."""
+    counted, emitted = total.counts.requests, total.counts.emitted
+    if counted == 0:
+        raise NotImported(plain("No request ended between the two texts; there is nothing to import."))
     if emitted == 0:
-        file.wrong(plain("No token was delivered between the two texts; there is nothing to import."))
-    if emitted is not None and total.counts.requests > emitted:
-        said = plain(
+        raise NotImported(plain("No token was delivered between the two texts; there is nothing to import."))
+    if emitted is not None and counted > emitted:
+        wrong = plain(
             "%(requests)s requests cannot have delivered %(emitted)s tokens; say how many ended between the two texts.",
-            requests=str(total.counts.requests), emitted=str(emitted),
+            requests=str(counted), emitted=str(emitted),
         )  # fmt: skip
-        raise NotImported(said, field="/requests")
-    if requests is not None and requests != total.counts.requests:
-        said = plain(
+        raise NotImported(wrong, field="/requests")
+    if said is not None and said != counted:
+        wrong = plain(
             "The server counted %(counted)s requests between the two texts, not %(said)s: what else was asked of it is in its counters too.",
-            counted=str(total.counts.requests), said=str(requests),
+            counted=str(counted), said=str(said),
         )  # fmt: skip
-        raise NotImported(said, field="/requests")
-    carried = Carried(
-        target=model or _model(after),
-        engine=total.engine,
-        longest_draft=drafted(total.counts.longest_draft),
-        load=None if concurrency is None else f"concurrency {concurrency}",
-        load_said=file.fields.get("said") is True,
-    )
-    remarks = [
-        plain("The counters are the whole server's: all that was asked of it between the two texts is in them, warm-up and other clients too.")
-    ]
+        raise NotImported(wrong, field="/requests")
+
+
+def _remarks(total: Reading) -> list[Sentence]:
+    said = [plain("The counters are the whole server's: all that was asked of it between the two texts is in them, warm-up and other clients too.")]
     if total.counts.undrafted is not None:
-        remarks.append(
+        said.append(
             plain("Steps without a draft are the steps that are left when each prompt is taken for one: a longer one, cut in pieces, counts more.")
         )
-    return Imported(format=name, tool=tool, carried=carried, total=total, remarks=tuple(remarks))
+    return said
 
 
 def _scrape(text: Node, prefix: str) -> Scrape:

@@ -30,7 +30,9 @@ class Document:
 @dataclass(frozen=True)
 class Format:
     """One kind of file. `looks_like` sees a document of any shape and is quick and cautious: a file that another tool wrote is not its. `read` raises
-    NotImported alone. `gives` names the fields of Counts that such a file can tell; `singles` says that it tells them of single requests."""
+    NotImported alone. `gives` names the fields of Counts that such a file can tell; `singles` says that it tells them of single requests, `said`
+    which of them are a person's word in every such file. `anew` makes of what was kept of two texts of /metrics what they tell with other `requests`
+    and `concurrency`; it raises what `read` would."""
 
     name: str
     tool: str
@@ -38,3 +40,5 @@ class Format:
     looks_like: Callable[[Document], bool]
     read: Callable[[Document], Imported]
     singles: bool = False
+    said: tuple[str, ...] = ()
+    anew: Callable[[Imported, int | None, int | None], Imported] | None = None

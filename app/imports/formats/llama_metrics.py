@@ -6,7 +6,7 @@ from app.domain.outside.prometheus import Moved
 from app.domain.outside.reading import Reading
 from app.domain.sentence import plain
 from app.imports.formats import _metrics
-from app.imports.formats._node import top
+from app.imports.formats._metrics import Server
 from app.imports.formats.base import Document, Format, NotImported
 
 NAME = "llama-metrics"
@@ -20,17 +20,19 @@ def _looks_like(document: Document) -> bool:
 
 
 def _read(document: Document) -> Imported:
-    file = top(document)
-    requests = file.count("requests")
+    return _metrics.read(document, SERVER)
+
+
+def _anew(found: Imported, requests: int | None, concurrency: int | None) -> Imported:
+    return _metrics.anew(found, SERVER, requests, concurrency)
+
+
+def _counted(moved: Moved, requests: int | None, one_at_a_time: bool) -> Reading:
     if requests is None:
         said = plain("llama-server does not count its requests: say under %(name)s how many ended between the two texts.", name="requests")
         raise NotImported(said, field="/requests")
-
-    def counted(moved: Moved, one_at_a_time: bool) -> Reading:
-        return llama_cpp.counters(moved, requests=requests, prompt_calls=requests if one_at_a_time else None)
-
-    found = _metrics.read(document, NAME, TOOL, llama_cpp.PREFIX, counted)
-    return found.model_copy(update={"said": tuple(name for name in SAID if getattr(found.total.counts, name) is not None)})
+    return llama_cpp.counters(moved, requests=requests, prompt_calls=requests if one_at_a_time else None)
 
 
-FORMAT = Format(NAME, TOOL, ("emitted", "rounds", "drafted", "verified", "undrafted", "kept_at"), _looks_like, _read)
+SERVER = Server(NAME, TOOL, llama_cpp.PREFIX, _counted)
+FORMAT = Format(NAME, TOOL, ("emitted", "rounds", "drafted", "verified", "undrafted", "kept_at"), _looks_like, _read, anew=_anew, said=SAID)

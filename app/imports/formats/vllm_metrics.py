@@ -5,6 +5,7 @@ from app.domain.outside.imported import Imported
 from app.domain.outside.prometheus import Moved
 from app.domain.outside.reading import Reading
 from app.imports.formats import _metrics
+from app.imports.formats._metrics import Server
 from app.imports.formats.base import Document, Format
 
 NAME = "vllm-metrics"
@@ -16,13 +17,18 @@ def _looks_like(document: Document) -> bool:
 
 
 def _read(document: Document) -> Imported:
-    return _metrics.read(document, NAME, TOOL, vllm.PREFIX, _counted)
+    return _metrics.read(document, SERVER)
 
 
-def _counted(moved: Moved, one_at_a_time: bool) -> Reading:
+def _anew(found: Imported, requests: int | None, concurrency: int | None) -> Imported:
+    return _metrics.anew(found, SERVER, requests, concurrency)
+
+
+def _counted(moved: Moved, _requests: int | None, one_at_a_time: bool) -> Reading:
     total = vllm.counters(moved)
     # Each prompt takes a step of its own where one request runs at a time.
     return vllm.counters(moved, prompt_steps=total.counts.requests) if one_at_a_time else total
 
 
-FORMAT = Format(NAME, TOOL, ("emitted", "rounds", "drafted", "verified", "undrafted", "kept_at"), _looks_like, _read)
+SERVER = Server(NAME, TOOL, vllm.PREFIX, _counted)
+FORMAT = Format(NAME, TOOL, ("emitted", "rounds", "drafted", "verified", "undrafted", "kept_at"), _looks_like, _read, anew=_anew)

@@ -196,13 +196,17 @@ def sentence(alive: list[Token], now: datetime, locale: str) -> str:
     return f"{said} {text % {'n': decimal(stale, 0, locale)}}"
 
 
-def _changed(deed: Deed) -> list[tuple[str, str | None]]:
-    """Fields of an import's passport, and what they were changed to."""
-    return [(name, new) for name, (_, new) in deed.body["changed"].items()] if deed.kind == "import completed" else []
+def _changed(deed: Deed, locale: str) -> str:
+    """Fields of an import, what they were where they had been told, and what they were changed to."""
+    if deed.kind != "import completed":
+        return ""
+    untold = gettext("not told", locale)
+    said = ((import_field(name, locale), old, untold if new is None else new) for name, (old, new) in deed.body["changed"].items())
+    return ", ".join(f"{name}: {new}" if old is None else f"{name}: {old} → {new}" for name, old, new in said)
 
 
 def act(deed: Deed, locale: str) -> Act:
     known = {"name": "", "address": "", "invited_by": "", "suite": ""} | {k: str(v) for k, v in deed.body.items()}
-    known["changed"] = ", ".join(f"{import_field(name, locale)}: {new or gettext('not told', locale)}" for name, new in _changed(deed))
+    known["changed"] = _changed(deed, locale)
     said = gettext(DEEDS[deed.kind], locale) % (known | {"project": deed.project or "", "run": deed.run}) if deed.kind in DEEDS else deed.kind
     return Act(moment(deed.at, locale), deed.actor, said, deed.project or gettext("every project", locale), deed.run)

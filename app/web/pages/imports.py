@@ -10,11 +10,11 @@ from fastapi.responses import RedirectResponse, Response
 from pydantic import ValidationError
 
 from app.access.principal import Submitter
-from app.domain.outside.supplied import REFUSING, Supplied
+from app.domain.outside.supplied import REFUSING, Between, Said, Supplied
 from app.errors import AppError
 from app.imports.open import FORMATS
 from app.imports.routes import content_of
-from app.imports.schemas import Between, ImportFilter, ImportLine, ImportOut
+from app.imports.schemas import ImportFilter, ImportLine, ImportOut
 from app.imports.service import Alone, Contradicted, Imports, OtherWords, WrongFile, imports_service
 from app.reports.fields import field_name
 from app.reports.format import counted, decimal, number, say
@@ -33,6 +33,11 @@ Service = Annotated[Imports, Depends(imports_service)]
 Problem = tuple[str, str]
 FIELDS = tuple(Supplied.model_fields)
 NUMBERS = tuple(Between.model_fields)
+# Label and hint of each.
+NUMBERS_SAID = {
+    "requests": (mark("Requests in between"), mark("llama-server does not count them; others do, and are held against this.")),
+    "concurrency": (mark("Requests at a time"), mark("Of one at a time steps without a draft are known.")),
+}
 WRONG = {"language": mark("Name the language by its tag, such as ru or en.")}
 TOO_LONG = mark("At most 256 characters, and no others than text.")
 NO_NUMBER = mark("Enter a whole number from 1, or leave it empty.")
@@ -40,6 +45,7 @@ ALONE = mark("This is known of two texts of /metrics alone: choose the one from 
 # Fields that a passport of ours has under another name, or has not.
 OTHER_FIELDS = {
     "chat_template": mark("chat template"), "longest_draft": mark("longest draft"), "measured_at": mark("measured at"), "requests": mark("requests"),
+    "concurrency": mark("requests at a time"),
 }  # fmt: skip
 COUNTS = (
     ("D", "drafted", mark("drafted")), ("V", "verified", mark("kept")), ("A", "accepted", mark("delivered drafts")), ("R", "rounds", mark("rounds")),
@@ -68,14 +74,12 @@ async def upload(request: Request, principal: Submitter, imports: Service) -> Re
     async with request.form(max_files=2, max_fields=16) as form:
         file, before = await content_of(form.get("file")), await content_of(form.get("before"))
         typed = {name: text.strip() for name, text in form.items() if isinstance(text, str)}
-    supplied, problems = supplied_of(typed, locale)
-    between, wrong = between_of(typed, locale)
-    problems += wrong
+    said, problems = said_of(typed, locale)
     if file is None:
         problems.append(("file", gettext("Choose the file that the tool wrote.", locale)))
-    if file is not None and supplied is not None and between is not None:
+    if file is not None and said is not None:
         try:
-            made, _ = await imports.take(file, supplied, principal=principal, before=before, between=between, format=typed.get("format") or None)
+            made, _ = await imports.take(file, said, principal=principal, before=before, format=typed.get("format") or None)
             return RedirectResponse(f"/imports/{made.id}", status_code=303)
         except AppError as error:
             problems = told_of(error, locale)
@@ -90,16 +94,13 @@ async def import_page(number: int, request: Request, imports: Service) -> Respon
 @router.post("/imports/{number}")
 async def complete(number: int, request: Request, principal: Submitter, imports: Service) -> Response:
     locale = locale_of(request)
-    typed = {name: text.strip() for name, text in (await request.form()).items() if isinstance(text, str) and name in FIELDS}
-    supplied, problems = supplied_of(typed, locale)
-    if supplied is not None:
-        # What the form leaves empty is taken back.
-        said = Supplied.model_validate({name: getattr(supplied, name) for name in typed})
+    typed = {name: text.strip() for name, text in (await request.form()).items() if isinstance(text, str) and name in (*FIELDS, *NUMBERS)}
+    said, problems = said_of(typed, locale)
+    if said is not None:
         try:
-            await imports.complete(number, said, principal=principal)
+            # What the form leaves empty is taken back.
+            await imports.complete(number, Said.model_validate({name: getattr(said, name) for name in typed}), principal=principal)
             return RedirectResponse(f"/imports/{number}", status_code=303)
-        except WrongFile:
-            raise
         except AppError as error:
             if not error.fields:
                 raise
@@ -107,20 +108,13 @@ async def complete(number: int, request: Request, principal: Submitter, imports:
     return page(request, "import.html", status=422, **view(await imports.get(number), locale, typed, problems))
 
 
-def supplied_of(typed: Mapping[str, str], locale: str) -> tuple[Supplied | None, list[Problem]]:
+def said_of(typed: Mapping[str, str], locale: str) -> tuple[Said | None, list[Problem]]:
     """What a form says, or (field, sentence) for each field that says nothing which can be kept."""
     try:
-        return Supplied.model_validate({name: typed[name] for name in FIELDS if typed.get(name)}), []
+        return Said.model_validate({name: typed[name] for name in (*FIELDS, *NUMBERS) if typed.get(name)}), []
     except ValidationError as error:
         wrong = dict.fromkeys(str(each["loc"][0]) for each in error.errors())
-        return None, [(name, gettext(WRONG.get(name, TOO_LONG), locale)) for name in wrong]
-
-
-def between_of(typed: Mapping[str, str], locale: str) -> tuple[Between | None, list[Problem]]:
-    try:
-        return Between.model_validate({name: typed[name] for name in NUMBERS if typed.get(name)}), []
-    except ValidationError as error:
-        return None, [(str(each["loc"][0]), gettext(NO_NUMBER, locale)) for each in error.errors()]
+        return None, [(name, gettext(NO_NUMBER if name in NUMBERS else WRONG.get(name, TOO_LONG), locale)) for name in wrong]
 
 
 def told_of(error: AppError, locale: str) -> list[Problem]:
@@ -187,6 +181,11 @@ def view(found: ImportOut, locale: str, typed: Mapping[str, str] | None = None, 
             (name, import_field(name, locale), name in REFUSING, (typed or {}).get(name, supplied[name] or ""))
             for name in FIELDS
             if supplied[name] is not None or name not in report.known
+        ],
+        "numbers": [
+            (name, gettext(label, locale), gettext(hint, locale), (typed or {}).get(name, supplied[name] or ""))
+            for name, (label, hint) in NUMBERS_SAID.items()
+            if found.recounts
         ],
         "problems": list(problems),
         "wrong": defaultdict(str, reversed(problems)),

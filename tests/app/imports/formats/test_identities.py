@@ -9,7 +9,7 @@ from app.domain.estimate import Absent
 from app.domain.outside.imported import Imported
 from app.domain.outside.supplied import Supplied
 from app.imports.formats.base import NotImported
-from app.imports.open import FORMATS, imported
+from app.imports.open import FORMATS, by_word, imported
 from app.reports.format import say
 from app.reports.imported import ImportedFigure, report
 from tests.app.imports.samples import changed, content, document, told
@@ -112,6 +112,20 @@ def test_counts_that_close_with_a_persons_word_say_so(requests: int, concurrency
     assert made.passport is not None
     assert made.passport.told_by["requests"] == "person"
     assert not any("person" in each.text for each in (*made.notes, *made.remarks))
+
+
+@pytest.mark.parametrize("engine", ["llama", "vllm"])
+def test_what_is_kept_of_two_texts_makes_the_same_counts(engine: str) -> None:
+    """Catches a counter that is read and not kept, and counts made anew that differ from those of the texts."""
+    folder, before = f"{engine}_metrics/ngram", content(f"{engine}_metrics/ngram_before.txt")
+    first = read(f"{folder}_after.txt", before=before, requests=8)
+    stored = Imported.model_validate_json(first.model_dump_json(exclude_defaults=True))
+    assert 4 < len(stored.moved) < 40
+    format = FORMATS[first.format]
+    assert format.anew is not None
+    for requests, concurrency in ((8, None), (8, 1), (8, 4)):
+        whole = read(f"{folder}_after.txt", before=before, requests=requests, concurrency=concurrency)
+        assert by_word(format, format.anew(stored, requests, concurrency)) == whole
 
 
 def test_a_number_of_requests_that_the_server_counted_is_nobodys_word() -> None:
