@@ -5,7 +5,6 @@ from fastapi import Request
 from app.access.seen import Seen, Who, narrowed
 from app.claims.schemas import System
 from app.claims.service import Claims
-from app.domain.estimate import Figure
 from app.domain.spec import OWN_ENGINE
 from app.landscape.check import checks
 from app.landscape.schemas import Landscape, Row
@@ -33,8 +32,7 @@ def belongs(one: Measured, system: System) -> bool:
     """A drafter of our own loop is its system's; what a served engine drafts by the same name is that engine's, whose kind the system names."""
     if one.engine == OWN_ENGINE:
         return one.drafter.name == system.drafter
-    figure = next((cell for cell in (one.acceptance, one.speedup) if isinstance(cell, Figure)), None)
-    return system.kind == ENGINES and figure is not None and _plain(figure.passport.engine_version.partition(" ")[0]) in _plain(system.name)
+    return system.kind == ENGINES and one.server is not None and _plain(one.server) in _plain(system.name)
 
 
 def _plain(name: str) -> str:

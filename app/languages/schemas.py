@@ -1,6 +1,6 @@
 """What each tokenizer and language cost, and what was accepted there: numbers of single runs beside each other, never pooled."""
 
-from app.domain.estimate import Cell
+from app.domain.estimate import Cell, Figure
 from app.domain.sentence import Sentence
 from app.domain.spec import OWN_ENGINE, Choice, Load, Sampling, on_engine
 from app.domain.tokenizer import TokenizerIdentity
@@ -41,6 +41,12 @@ class Measured(Value):
     @property
     def drafter_title(self) -> str:
         return on_engine(self.drafter.name, self.engine)
+
+    @property
+    def server(self) -> str | None:
+        """The program behind the alias, as the run's passport tells it; None of our own loop, and where no figure has a passport."""
+        figure = next((cell for cell in (self.acceptance, self.speedup) if isinstance(cell, Figure)), None)
+        return None if self.engine == OWN_ENGINE or figure is None else figure.passport.engine_version.partition(" ")[0]
 
 
 class Refused(Value):

@@ -6,7 +6,7 @@ from typing import Any
 from app.claims.schemas import Claim, Quantity
 from app.domain.estimate import Cell, Figure
 from app.domain.language import base_of
-from app.landscape.beside import beside
+from app.landscape.beside import representative
 from app.landscape.schemas import Landscape, Row
 from app.languages.schemas import Measured
 from app.reports.figures.base import (
@@ -38,12 +38,14 @@ _OFFSETS = {"ru": 0.2, "en": 0.36}
 
 
 def build(found: Landscape, quantity: Quantity, question: str, locale: str) -> Plot:
-    """Rows are the systems of which this quantity is claimed; beside them one run of each language with their drafter (app.landscape.beside)."""
+    """Rows are the systems of which this quantity is claimed; beside them one run of each language with their drafter at load 1
+    (app.landscape.beside)."""
     rows = [(row, [claim for claim in row.system.claims if claim.quantity == quantity]) for row in found.rows]
     rows = [(row, claims) for row, claims in rows if claims]
     caption = gettext(
-        "◇ as published, without an interval because none was published. ● Russian and ■ English measured here, with 95%% intervals; of each"
-        " language the run that has both numbers over the most prompts, of equals the newest. At the right what the source leaves out.",
+        "◇ as published, without an interval because none was published. ● Russian and ■ English measured here at one request at a time, with"
+        " 95%% intervals; of each language the run that has both numbers over the most prompts, of equals the newest. Runs under load stand in the"
+        " list below. At the right what the source leaves out.",
         locale,
     ) % {}  # fmt: skip
     table = _table(rows, quantity, locale)
@@ -77,8 +79,8 @@ def _rough(axis: dict[str, Any]) -> dict[str, Any]:
 
 
 def _known(row: Row) -> list[Measured]:
-    """Those of `beside` in a language that has a colour here."""
-    return [one for one in beside(row.measured) if base_of(one.language) in _OFFSETS]
+    """One run of each kind at one request at a time, in a language that has a colour here."""
+    return [one for one in representative(row.measured) if base_of(one.language) in _OFFSETS]
 
 
 def _cell(one: Measured, quantity: Quantity) -> Figure | None:

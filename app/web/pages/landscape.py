@@ -13,8 +13,9 @@ from app.claims.schemas import Claim
 from app.claims.service import Claims, claims_service
 from app.errors import AppError
 from app.landscape.beside import beside
-from app.landscape.schemas import Landscape, Row
+from app.landscape.schemas import Check, Landscape, Row
 from app.landscape.service import ENGINES, Board, landscape_service
+from app.reports.loads import spoken
 from app.reports.retold import retell
 from app.reports.translate import gettext
 from app.web import claim_words
@@ -105,10 +106,16 @@ def line(claim: Claim, row: Row, locale: str) -> Line:
         "" if claim.note is None else gettext(claim.note, locale),
         claim_words.carries(claim, locale),
         claim_words.lacking(claim, locale),
-        tuple((gettext(claim_words.STANDS[check.stands], locale) % {"run": check.run}, check.run) for check in checks),
+        tuple((_stands(check, row, locale), check.run) for check in checks),
         _runs(row, locale),
         _unmeasured(row, locale),
     )
+
+
+def _stands(check: Check, row: Row, locale: str) -> str:
+    """With the load of the run, which the claim may not share."""
+    said = gettext(claim_words.STANDS[check.stands], locale) % {"run": check.run}
+    return said + "".join(f" ({spoken(one.load, locale)})" for one in row.measured if one.run == check.run)
 
 
 def _system(row: Row, locale: str) -> System:
@@ -118,7 +125,7 @@ def _system(row: Row, locale: str) -> System:
 
 
 def _runs(row: Row, locale: str) -> tuple[Run, ...]:
-    """One run of each language is enough to stand beside a claim; all are on the page of languages."""
+    """One run of each language and kind of load is enough to stand beside a claim; all are on the page of languages."""
     return tuple(run_of(one, tokenizer_of(one), locale) for one in beside(row.measured))
 
 

@@ -2,7 +2,8 @@
 
 from app.domain.estimate import Absent
 from app.domain.sentence import plain
-from app.landscape.beside import beside
+from app.domain.spec import Load
+from app.landscape.beside import beside, representative
 from app.languages.schemas import Measured
 from app.reports.build import build
 from tests.factories import record
@@ -41,3 +42,13 @@ def test_another_machine_takes_nobodys_place() -> None:
     """Catches a run on a CPU that stands where one on a GPU stood, without a word."""
     gpu = measured(2).model_copy(update={"device": "GPU"})
     assert runs(gpu, measured(5).model_copy(update={"device": "CPU"})) == [5, 2]
+
+
+def test_a_run_under_load_takes_nobodys_place() -> None:
+    """Catches a run at four requests at once, over more prompts, that stands alone beside what is claimed of one request at a time."""
+    four, open_ = (
+        measured(run, prompts=12).model_copy(update={"load": load}) for run, load in ((6, Load(concurrency=4)), (7, Load(kind="open", rate=2)))
+    )
+    assert runs(four, measured(5), open_) == [5, 7, 6]
+    assert [one.run for one in representative([four, measured(5), open_])] == [5]
+    assert representative([four]) == []

@@ -30,3 +30,13 @@ def test_what_an_engine_drafts_is_the_engines() -> None:
 def test_another_engine_takes_nobodys_place() -> None:
     """Catches a run on one server that stands where one on another stood, without a word."""
     assert [one.run for one in beside([served(5, "llama", "llama.cpp b1"), served(2, "vllm", "vllm 0.32.0")])] == [5, 2]
+
+
+def test_each_drafter_of_an_engine_stands() -> None:
+    """Catches one of an engine's ways to speculate that stands for all of them, or without its name."""
+    first, other = served(5, "llama", "llama.cpp b1"), served(2, "llama", "llama.cpp b1")
+    other = other.model_copy(update={"drafter": other.drafter.model_copy(update={"name": "ngram-simple"})})
+    assert [(one.run, one.server, one.drafter_title) for one in beside([first, other])] == [
+        (5, "llama.cpp", "ngram (llama)"), (2, "llama.cpp", "ngram-simple (llama)"),
+    ]  # fmt: skip
+    assert measured(1).server is None
