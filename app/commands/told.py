@@ -71,7 +71,7 @@ def of_run(report: Report, locale: str) -> Told:
 
 
 def of_comparison(found: Comparison, locale: str) -> list[Told]:
-    """Every pair, that of the answer first, and every run that is in none: each is something that was asked."""
+    """Every other run against the first, that of the answer first, and every run that is in no pair: each is something that was asked."""
     if not found.pairs:
         return [_incomparable(found, locale)]
     asked_first = (found.reports[0].run, found.reports[1].run)

@@ -226,8 +226,8 @@ class Series(Value):
 
 class Comparison(Value):
     """Two or more runs side by side. The first two reports are the pair that question, answer, `contrasts` and `refused` are about; `pairs` holds
-    every pair, that one among them. `loads` are those at which there is a pair (app.reports.loads.slug), `load` the one chosen; both are empty where
-    no load is to be chosen. Contrasts only where both runs have the figure."""
+    each pair of another run with one of the first run's series, that one among them. `loads` are those at which there is a pair
+    (app.reports.loads.slug), `load` the one chosen; both are empty where no load is to be chosen. Contrasts only where both runs have the figure."""
 
     reports: tuple[Report, ...]
     question: Sentence

@@ -8,7 +8,7 @@ from app.comparisons.schemas import PLOTTED, Asked
 from app.reports.fields import field_name
 from app.reports.figures import along, by_load, fertility, forest, latency, lengths, positions, profiles, spans, throughput
 from app.reports.figures.base import Plot
-from app.reports.format import say
+from app.reports.format import counted, decimal, say
 from app.reports.imported_shown import held
 from app.reports.loads import brief, slug
 from app.reports.report import Comparison, Report
@@ -69,6 +69,9 @@ def view(found: Comparison, what: Asked, locale: str) -> dict[str, Any]:
         "passports": [(r, passport.compact(r, locale)) for r in focus],
         "lines": tables.passports(found, locale),
         "plots": [made for name, made in plots if what.shows(name)],
+        "others": others(found, locale),
+        "against": against_links(what) if len(reports) > 2 else [],
+        "adjusted": adjusted(reports, locale),
         "loads": load_links(found, what, locale),
         "toggles": position_links(what, locale),
         "choices": [(name, gettext(NAMES[name], locale), what.shows(name)) for name, _ in plots],
@@ -115,6 +118,35 @@ def crossings(found: Comparison, locale: str) -> list[str]:
     if len(found.series) == 1:
         return [say(each.sentence, locale) for _, each in known]
     return [f"{tables.heading(first).rpartition(' · ')[0]}: {say(each.sentence, locale)}" for first, each in known]
+
+
+def others(found: Comparison, locale: str) -> str:
+    """What stands in the table of pairs; empty where there is none, since the answer's own pair is all that there is."""
+    if len(found.pairs) < 2:
+        return ""
+    if any(len(own.runs) > 1 for own in found.series) and len(found.series) > 1:
+        text = gettext("Each series is held against that of run %(run)s, at each load that both have, in a table below.", locale)
+    else:
+        text = gettext("Each other run is held against run %(run)s in a table below.", locale)
+    return text % {"run": found.reports[0].run}
+
+
+def against_links(what: Asked) -> list[Link]:
+    """Links to the same runs with another one first, which is what the others are held against."""
+    order = sorted(what.runs)
+    return [(f"#{run}", replace(what, runs=(run, *(each for each in order if each != run))).address(), run == what.runs[0]) for run in order]
+
+
+def adjusted(reports: Sequence[Report], locale: str) -> str:
+    """What the verdicts allow for and the contrasts do not. A run's family is its campaign, or the runs of this page where those are more."""
+    sizes = sorted({report.verdict.family for report in reports})
+    if sizes[-1] == 1:
+        return ""
+    if len(sizes) == 1:
+        text = gettext("Verdicts do allow for it (Holm): “pays” has to hold among %(runs)s weighed together.", locale)
+    else:
+        text = gettext("Verdicts do allow for it (Holm): “pays” has to hold among all weighed together, from %(fewest)s to %(runs)s.", locale)
+    return text % {"runs": counted(sizes[-1], "runs", locale), "fewest": decimal(sizes[0], 0, locale)}
 
 
 def load_links(found: Comparison, what: Asked, locale: str) -> list[Link]:
