@@ -14,6 +14,7 @@ from app.metrics.catalogue import key_of
 from app.reports import imported_words as words
 from app.reports.cells import made
 from app.reports.imported_beside import Beside, beside
+from app.reports.imported_each import beside_each
 from app.reports.imported_figures import FIGURES, OF_DRAFTED, readings
 from app.reports.imported_told import carried
 
@@ -106,7 +107,7 @@ def _cell(metric: Metric, reading: Reading, imported: Imported, passport: Outsid
 
 def _beside(imported: Imported, cells: tuple[ImportedCell, ...]) -> tuple[Beside, ...]:
     points = {key_of(cell.id, cell.part): cell.pooled.point for cell in cells if isinstance(cell, ImportedFigure)}
-    return beside(imported, points)
+    return (*beside(imported, points), *(beside_each(each, imported) for each in imported.printed_each))
 
 
 def _notes(imported: Imported, known: Known) -> tuple[Sentence, ...]:

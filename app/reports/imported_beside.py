@@ -13,7 +13,7 @@ from app.reports.imported_told import carried
 
 EQUAL = plain("Equal to ours, as far as it is printed.")
 UNEXPLAINED = plain("It differs from ours, and none of the known reasons gives this number.")
-NONE_OF_OURS = plain("No figure of ours has this definition.")
+NONE_OFOURS = plain("No figure of ours has this definition.")
 TIMED = plain("Times are not held against ours: nothing here was measured with the same clock.")
 OURS_ABSENT = plain("Ours could not be computed from this file.")
 _PLACE = re.compile(r"\[(\d{1,4})\]$")
@@ -77,7 +77,7 @@ REASONS = (
     Reason(plain("The tool takes every draft for as long as the longest: its D is k·R."), SHARES, _nominal),
 )  # fmt: skip
 MACRO = plain("The tool's number is the mean of each request's own, ours is over all of them together.")
-_OURS: dict[str, Formula] = {
+OURS: dict[str, Formula] = {
     "acceptance_rate": _over("V", "D"), "acceptance_rate_nodes": _over("V", "D"), "verified_per_position": _over("VR", "DR"),
     "accepted_per_round": _over("V", "R"), "tokens_per_round": _over("V", "R", 1.0), "accepted_share": _over("A", "E"),
 }  # fmt: skip
@@ -101,7 +101,7 @@ def _beside(printed: Printed, imported: Imported, ours: dict[str, float | None])
 
 def _why_not(figure: str | None) -> Sentence:
     if figure is None:
-        return NONE_OF_OURS
+        return NONE_OFOURS
     return OURS_ABSENT if figure in FIGURES else TIMED
 
 
@@ -110,24 +110,32 @@ def _why(printed: Printed, imported: Imported) -> Sentence:
     if printed.of_requests:
         return MACRO
     for reason in REASONS:
-        value = reason.formula(total) if printed.figure in reason.figures else None
-        if value is not None and agrees(printed, value):
+        if printed.figure in reason.figures and gives(reason, printed, total):
             return reason.sentence
     mean = _mean(printed.figure, [request.reading.counts for request in imported.requests], total)
     return MACRO if mean is not None and agrees(printed, mean) else UNEXPLAINED
 
 
+def gives(reason: Reason, printed: Printed, counts: Counts) -> bool:
+    value = reason.formula(counts)
+    return value is not None and agrees(printed, value)
+
+
 def _mean(figure: str | None, counts: Sequence[Counts], total: Counts) -> float | None:
-    formula = _OURS.get(figure or "")
+    formula = OURS.get(figure or "")
     if formula is None or not carried(counts, total, ("verified",)):
         return None
     values = [value for each in counts if (value := formula(each)) is not None]
     return sum(values) / len(values) if values else None
 
 
+def scale_of(printed: Printed) -> float:
+    return 100.0 if printed.unit == "percent" else 1.0
+
+
 def agrees(printed: Printed, value: float) -> bool:
     """Whether a number is the printed one within half a unit of its last digit. A percentage is not another number than its fraction."""
-    scale = 100.0 if printed.unit == "percent" else 1.0
+    scale = scale_of(printed)
     _, _, digits = f"{printed.value:.12g}".partition(".")
     half = 0.0 if "e" in digits else 0.5 * 10.0 ** -len(digits)
     return abs(value * scale - printed.value) <= max(half * 1.001, 1e-9 * max(abs(printed.value), 1.0))

@@ -60,6 +60,15 @@ class Printed(Value):
     of_requests: bool = False
 
 
+class PrintedEach(Value):
+    """A figure that the tool printed of every request: `values` are in the order of the requests, None where one has none."""
+
+    name: Short
+    unit: Short
+    figure: Short
+    values: Annotated[tuple[float | None, ...], Field(max_length=MOST_REQUESTS)]
+
+
 class Difference(Value):
     """How far a server's counter moved between two texts of its /metrics, of all series that have these `labels`."""
 
@@ -83,6 +92,7 @@ class Imported(Value):
     moved: Annotated[tuple[Difference, ...], Field(max_length=MOST_SERIES)] = ()
     requests: Annotated[tuple[Request, ...], Field(max_length=MOST_REQUESTS)] = ()
     printed: tuple[Printed, ...] = ()
+    printed_each: tuple[PrintedEach, ...] = ()
     remarks: tuple[Sentence, ...] = ()
 
 

@@ -4,7 +4,7 @@ The warm-up stands in it beside the measurement. `output_sequence_length` is the
 `usage_completion_tokens` is the server's in any case and is preferred. The histogram is an object there, without its zeros."""
 
 from app.domain.counts import Counts
-from app.domain.outside.imported import Carried, Imported, Request
+from app.domain.outside.imported import Carried, Imported, PrintedEach, Request
 from app.domain.outside.reading import Engine
 from app.domain.sentence import Sentence, plain
 from app.imports.formats._build import absent, gathered, histogram, one_name, reading, together
@@ -19,6 +19,12 @@ _USAGE, _CLIENT = "usage_completion_tokens", "output_sequence_length"
 _NAMES = {"rounds": "num_spec_steps", "drafted": "num_draft_tokens", "verified": "num_accepted_draft_tokens"}
 # As the tool names them, and whether they count drafts before their stop check.
 _ENGINES: dict[str, tuple[Engine, bool]] = {"vllm": ("vllm", True), "sglang": ("sglang", False), "trtllm": ("tensorrt-llm", False)}
+# The tool's own figures of a request: name, unit, the figure of ours that it corresponds to.
+_PRINTED = (
+    ("spec_decode_draft_acceptance_rate", "percent", "acceptance_rate"),
+    ("spec_decode_acceptance_length", "tokens", "tokens_per_round"),
+    ("spec_decode_accepted_per_verified", "fraction", "verified_per_position"),
+)
 # Of a server that told nothing of its drafts.
 _UNTOLD: tuple[Engine, bool] = ("openai", False)
 
@@ -39,7 +45,13 @@ def _read(document: Document) -> Imported:
     engine = _engine(objects[0]) if objects else _UNTOLD
     requests = gathered(_request(each, *engine) for each in ended)
     carried = Carried(engine=one_name(objects, "engine"), longest_draft=longest.pop() if len(longest) == 1 else None)
-    return together(NAME, TOOL, requests, carried, remarks=_remarks(records, measured, ended, requests))
+    printed = [_printed(ended, *each) for each in _PRINTED]
+    return together(NAME, TOOL, requests, carried, printed_each=printed, remarks=_remarks(records, measured, ended, requests))
+
+
+def _printed(records: list[Node], name: str, unit: str, figure: str) -> PrintedEach:
+    found = [each.need("metrics").within(name, "value") for each in records]
+    return PrintedEach(name=name, unit=unit, figure=figure, values=tuple(None if each is None else each.as_number() for each in found))
 
 
 def _broke_off(record: Node) -> bool:

@@ -1,7 +1,7 @@
 """Answers of a vLLM server that was started with --per-request-spec-decode-metrics, as they came: one, a list, or one a line."""
 
 from app.domain.outside import vllm
-from app.domain.outside.imported import Carried, Imported, Request
+from app.domain.outside.imported import Carried, Imported, PrintedEach, Request
 from app.domain.sentence import plain
 from app.imports.formats._build import gathered, one_name, together
 from app.imports.formats._node import Node, bodies, first_object
@@ -9,6 +9,8 @@ from app.imports.formats.base import Document, Format
 
 NAME = "vllm-requests"
 TOOL = "vLLM"
+# The server's own figures of an answer: name, unit, the figure of ours that it corresponds to.
+_PRINTED = (("draft_acceptance_rate", "fraction", "acceptance_rate"), ("mean_acceptance_length", "tokens", "tokens_per_round"))
 
 
 def _looks_like(document: Document) -> bool:
@@ -38,7 +40,12 @@ def _read(document: Document) -> Imported:
         engine_version=one_name(answers, "system_fingerprint"),
         longest_draft=longest.pop() if len(longest) == 1 else None,
     )
-    return together(NAME, TOOL, requests, carried, remarks=remarks)
+    return together(NAME, TOOL, requests, carried, printed_each=[_printed(answers, *each) for each in _PRINTED], remarks=remarks)
+
+
+def _printed(answers: list[Node], name: str, unit: str, figure: str) -> PrintedEach:
+    found = [each.within("metrics", "speculative_decoding", name) for each in answers]
+    return PrintedEach(name=name, unit=unit, figure=figure, values=tuple(None if each is None else each.as_number() for each in found))
 
 
 def _request(answer: Node, place: int) -> Request:

@@ -175,7 +175,7 @@ def test_acceptance_by_position_of_rounds_that_drafted_so_far() -> None:
             cell = found.find(id, position=str(i))
             assert isinstance(cell, ImportedFigure), (id, i)
             assert cell.pooled.point == pytest.approx(kept / n), (id, i)
-            assert (cell.pooled.n, cell.pooled.low is not None) == (8, True)
+            assert (cell.pooled.of or cell.pooled.n, cell.pooled.low is not None) == (8, True)
 
 
 @pytest.mark.parametrize("name", SAMPLES)
@@ -197,6 +197,49 @@ def test_what_the_tool_printed_stands_with_its_unit() -> None:
     assert printed["spec_decode_per_position_acceptance_rates[3]"] == (0.74, "fraction", "acceptance_at_all_rounds")
     said = {each.name: (round(each.value, 4), each.unit, each.figure) for each in read("speed_bench/spec.json").printed}
     assert said["accept_rate"] == (0.6175, "fraction", "acceptance_rate")
+
+
+@pytest.mark.parametrize(
+    ("name", "printed"),
+    [
+        ("vllm_requests/ngram.jsonl", ["draft_acceptance_rate", "mean_acceptance_length"]),
+        ("aiperf/profile_export.jsonl", ["spec_decode_draft_acceptance_rate", "spec_decode_acceptance_length", "spec_decode_accepted_per_verified"]),
+    ],
+)
+def test_what_the_tool_printed_of_every_request_is_held_against_ours_of_it(name: str, printed: list[str]) -> None:
+    """Catches a tool's numbers that are passed over, or held against the figure of all requests together."""
+    found = report(read(name), WHOLE)
+    assert [each.name for each in found.beside] == printed
+    for each in found.beside:
+        assert each.same is True, each
+        assert "in 8 of 8 it is equal to ours of the same request" in say(each.why)
+
+
+def test_the_request_whose_own_number_is_furthest_from_ours_stands_there() -> None:
+    """Catches a wrong number of one request that goes under among those of the others, and a reason that does not give it."""
+
+    def wrong(lines: list[dict[str, Any]]) -> None:
+        # One length without the target's own token; of one answer nothing is told.
+        told = lines[5]["metrics"]["speculative_decoding"]
+        told["mean_acceptance_length"] -= 1
+        lines[2]["metrics"]["speculative_decoding"] = {"num_spec_steps": 0, "mean_acceptance_length": 1.0}
+
+    made = changed("vllm_requests/ngram.jsonl", wrong)
+    rate, length = report(made, WHOLE).beside
+    assert rate.same is True
+    assert length.same is False
+    said = say(length.why)
+    assert "in 1 of 7 it differs" in said
+    assert made.requests[5].name in said
+    assert "leaves out the target's own token" in said
+    assert length.ours is not None
+    assert length.value == pytest.approx(length.ours - 1)
+
+
+def test_a_tool_that_prints_no_figure_of_ours_has_none_beside_ours() -> None:
+    """Catches figures made up for a file that has none."""
+    found = read("llama_metrics/ngram_after.txt", before=content("llama_metrics/ngram_before.txt"), requests=8)
+    assert report(found, WHOLE).beside == ()
 
 
 def test_means_over_requests_stand_beside_pooled_figures() -> None:
