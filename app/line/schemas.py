@@ -15,13 +15,25 @@ from app.runners_registry.schemas import RunnerOut
 Standing = Literal["offline", "does not offer", "labels", "busy", "free"]
 
 
+class Floors(Value):
+    """The noise floors of the last `runs` of a runner that have one with an interval: none of these goes below `low` or above `high`, and `uneven` of
+    them exclude 1."""
+
+    runs: int
+    low: float
+    high: float
+    uneven: int
+
+
 class Quiet(Value):
-    """How quiet a machine was of late: `disturbed` of its last `trials`, and the noise floor of its newest run (`run`) that has one."""
+    """How quiet a machine was of late: `disturbed` of its last `trials`, the noise floor of its newest run (`run`) that has one, and how far it has
+    moved from run to run (`floors`, None where no floor has an interval)."""
 
     trials: int
     disturbed: int
     noise_floor: Estimate | None
     run: int | None
+    floors: Floors | None = None
 
 
 class RunnerView(RunnerOut):

@@ -1,6 +1,6 @@
 """Runners with how quiet they are, and the runs that wait for them."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -12,7 +12,7 @@ from app.domain.probe import ProbeSpec
 from app.domain.status import RunState
 from app.line import store
 from app.line.reasons import reason, reason_of_probe
-from app.line.schemas import Quiet, RunnerView, Waiting, WaitingProbe
+from app.line.schemas import Floors, Quiet, RunnerView, Waiting, WaitingProbe
 from app.runners_registry.schemas import KnownRunner
 from app.runners_registry.service import Registry, shown
 from app.runs.schemas import RunFilter, RunSummary
@@ -63,10 +63,20 @@ def _probe(probe: int, since: datetime, spec: ProbeSpec, known: list[KnownRunner
     return WaitingProbe(probe=probe, since=since, spec=spec, startable=startable, reasons=reasons)
 
 
-def _quiet(runner: int, disturbed: Mapping[int, tuple[int, int]], floors: Mapping[int, tuple[int, Any]]) -> Quiet:
+def _quiet(runner: int, disturbed: Mapping[int, tuple[int, int]], floors: Mapping[int, Sequence[tuple[int, Any]]]) -> Quiet:
     trials, bad = disturbed.get(runner, (0, 0))
-    run, floor = floors.get(runner, (None, None))
-    return Quiet(trials=trials, disturbed=bad, noise_floor=None if floor is None else Estimate.model_validate(floor), run=run)
+    found = [(run, Estimate.model_validate(floor)) for run, floor in floors.get(runner, ())]
+    run, newest = found[0] if found else (None, None)
+    return Quiet(trials=trials, disturbed=bad, noise_floor=newest, run=run, floors=spread(floor for _, floor in found))
+
+
+def spread(floors: Iterable[Estimate]) -> Floors | None:
+    """How far noise floors have moved from run to run, their intervals included."""
+    ends = [(floor.low, floor.high) for floor in floors if floor.low is not None and floor.high is not None]
+    if not ends:
+        return None
+    uneven = sum(not low <= 1 <= high for low, high in ends)
+    return Floors(runs=len(ends), low=min(low for low, _ in ends), high=max(high for _, high in ends), uneven=uneven)
 
 
 def _waiting(run: RunSummary, known: list[KnownRunner]) -> Waiting:

@@ -1,5 +1,6 @@
 """All SQL about how quiet runners were, and about the probes that wait for them."""
 
+from collections import defaultdict
 from typing import Any
 
 from sqlalchemy import Row, func, select, true
@@ -23,16 +24,19 @@ async def disturbed(connection: AsyncConnection, view: View) -> dict[int, tuple[
     return {row[0]: (row[1], row[2]) for row in await connection.execute(query.group_by(runners.c.id))}
 
 
-async def floors(connection: AsyncConnection, view: View) -> dict[int, tuple[int, Any]]:
-    """{runner: (run, noise floor)} of the newest run that has one."""
+async def floors(connection: AsyncConnection, view: View) -> dict[int, list[tuple[int, Any]]]:
+    """{runner: [(run, noise floor)]} of its last runs that have one, the newest first, LAST at most."""
     floor = reports.c.report["verdict"]["noise_floor"]
     of_runs = reports.join(runs, runs.c.id == reports.c.run_id).join(
         attempts, (attempts.c.run_id == runs.c.id) & (attempts.c.number == runs.c.attempt)
     )
     own = (attempts.c.runner_id == runners.c.id, func.jsonb_typeof(floor) == "object", view.of(runs))
-    newest = select(runs.c.id.label("run"), floor.label("floor")).select_from(of_runs).where(*own).order_by(runs.c.id.desc()).limit(1).lateral()
-    rows = await connection.execute(select(runners.c.id, newest.c.run, newest.c.floor).select_from(runners.join(newest, true())))
-    return {row[0]: (row.run, row.floor) for row in rows}
+    newest = select(runs.c.id.label("run"), floor.label("floor")).select_from(of_runs).where(*own).order_by(runs.c.id.desc()).limit(LAST).lateral()
+    query = select(runners.c.id, newest.c.run, newest.c.floor).select_from(runners.join(newest, true())).order_by(newest.c.run.desc())
+    found: dict[int, list[tuple[int, Any]]] = defaultdict(list)
+    for row in await connection.execute(query):
+        found[row[0]].append((row.run, row.floor))
+    return found
 
 
 async def probes_waiting(connection: AsyncConnection, view: View, most: int) -> list[Row[Any]]:

@@ -24,7 +24,7 @@ async def test_a_runner_says_what_it_offers_and_how_quiet_it_was(service: Servic
     assert measured["quiet"]["run"] == run
     assert measured["quiet"]["noise_floor"] == own["verdict"]["noise_floor"]
     assert [part["name"] for part in measured["offer"]["drafters"]] == ["ngram", "layerskip"]
-    assert (fresh["labels"], fresh["quiet"]) == ({"gpu": "h200"}, {"trials": 0, "disturbed": 0, "noise_floor": None, "run": None})
+    assert (fresh["labels"], fresh["quiet"]) == ({"gpu": "h200"}, {"trials": 0, "disturbed": 0, "noise_floor": None, "run": None, "floors": None})
 
 
 async def test_disturbed_trials_are_counted(service: Service) -> None:

@@ -11,7 +11,7 @@ from fastapi.responses import Response
 from app.domain.catalogue import ServedEngine
 from app.line.schemas import RunnerView, Standing, Waiting, WaitingProbe
 from app.line.service import Line, line_service
-from app.reports.format import STYLES, decimal, duration, say
+from app.reports.format import STYLES, decimal, duration, number, say
 from app.reports.loads import spoken
 from app.reports.probe_words import question
 from app.reports.shown import Shown, show_estimate
@@ -50,6 +50,7 @@ class Row:
     progress: str
     disturbed: str
     floor: Shown
+    floors: str
     labels: str
     offers: tuple[tuple[str, str], ...]
     engines: tuple[Served, ...]
@@ -97,6 +98,7 @@ def row(runner: RunnerView, locale: str) -> Row:
         progress(runner, locale),
         disturbed(runner, locale),
         _floor(runner, locale),
+        floors(runner, locale),
         ", ".join(f"{name}={value}" for name, value in sorted(runner.labels.items())),
         tuple((gettext(title, locale), _names(getattr(runner.offer, kind))) for kind, title in OFFERS),
         tuple(_served(engine, locale) for engine in runner.offer.served),
@@ -135,6 +137,16 @@ def disturbed(runner: RunnerView, locale: str) -> str:
 def _floor(runner: RunnerView, locale: str) -> Shown:
     floor = runner.quiet.noise_floor
     return Shown("absent", why=gettext("no run with a noise floor yet", locale)) if floor is None else show_estimate("ratio", floor, locale)
+
+
+def floors(runner: RunnerView, locale: str) -> str:
+    """`last 5 runs within [0.95, 1.06], not level: 1`: one run's floor says little of the next one's."""
+    found = runner.quiet.floors
+    if found is None or found.runs < 2:
+        return ""
+    said = gettext("last %(runs)s runs within %(interval)s, not level: %(uneven)s", locale)
+    interval = number("ratio", 1.0, found.low, found.high, locale).interval
+    return said % {"runs": decimal(found.runs, 0, locale), "interval": interval, "uneven": decimal(found.uneven, 0, locale)}
 
 
 def _names(offered: Sequence[Any]) -> str:

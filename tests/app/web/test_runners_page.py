@@ -5,9 +5,11 @@ from typing import Any
 
 import pytest
 
+from app.domain.estimate import Estimate
 from app.domain.sentence import plain
-from app.line.schemas import Reason, Waiting
-from app.web.pages.runners import place, why
+from app.line.schemas import Quiet, Reason, RunnerView, Waiting
+from app.line.service import spread
+from app.web.pages.runners import floors, place, why
 from tests import factories
 
 
@@ -41,3 +43,25 @@ def test_it_is_said_in_the_readers_language() -> None:
     shown = place(waiting("busy"), "ru")
     assert shown.why.startswith("Все исполнители")
     assert shown.reasons == (("r0", "Не на связи."),)
+
+
+def floor(low: float | None, high: float | None) -> Estimate:
+    reason = plain("too few prompts") if low is None else None
+    return Estimate(point=1.0 if low is None or high is None else (low + high) / 2, low=low, high=high, n=8, counted="prompts", reason=reason)
+
+
+def test_the_noise_floor_is_of_several_runs() -> None:
+    """Catches the floor of a single quiet run that stands for a machine whose others were not level."""
+    runs = [floor(0.99, 1.01), floor(1.02, 1.06), floor(None, None), floor(0.95, 1.03)]
+    found = spread(runs)
+    assert found is not None
+    assert (found.runs, found.low, found.high, found.uneven) == (3, 0.95, 1.06, 1)
+    assert spread([floor(None, None)]) is None
+    quiet = Quiet(trials=10, disturbed=0, noise_floor=runs[0], run=12, floors=found)
+    runner = RunnerView(
+        name="local", device="cpu", state="idle", last_seen=datetime(2026, 11, 1, tzinfo=UTC), labels={}, version="0", run=None,
+        offer=factories.offer(), quiet=quiet,
+    )  # fmt: skip
+    assert floors(runner, "en").replace("\xa0", " ") == "last 3 runs within [0.95, 1.06], not level: 1"
+    alone = runner.model_copy(update={"quiet": quiet.model_copy(update={"floors": spread(runs[:1])})})
+    assert floors(alone, "en") == ""
