@@ -211,7 +211,7 @@ class PreflightFact(Subject):
     thinking: Short | None = None
     suite_private: bool = False
     profiles: Annotated[dict[Short, Count], Field(max_length=64)]
-    context_length: Count
+    context_length: Count | None
     cache_dtype: Short
     prefix_cache: Short = "none"
     shared_cache: Literal["observed", "declared", "unknown", "not shared", "no draft cache"]

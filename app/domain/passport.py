@@ -59,7 +59,7 @@ class Passport(Value):
     stop: tuple[str, ...]
     ignore_eos: bool
     max_new_tokens: Annotated[int, Field(ge=1)]
-    context_length: int
+    context_length: int | None
     load: Load
     prefix_cache: str
     cache_dtype: str

@@ -183,6 +183,7 @@ def _sampling(value: Sampling) -> str:
 
 
 _SHOWN: dict[str, Callable[[Any], str]] = {
+    "context_length": lambda value: "unknown" if value is None else str(value),
     "drafter": _choice,
     "controller": _choice,
     "verifier": _choice,

@@ -33,7 +33,7 @@ _WORDS: dict[str, str] = {
 }  # fmt: skip
 _SPOKEN = {
     "parallel_layout", "drafter_memory", "sampling", "lossless", "ignore_eos", "load", "prefix_cache", "shared_cache", "batched_verification",
-    "compile", "passport",
+    "compile", "passport", "context_length",
 }  # fmt: skip
 _WORD = re.compile(r"\b(" + "|".join(sorted(_WORDS, key=len, reverse=True)) + r")\b")
 

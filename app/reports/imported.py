@@ -11,6 +11,7 @@ from app.domain.sentence import Quantity, Sentence, plain
 from app.domain.value import Value
 from app.metrics.base import Metric, Reading
 from app.metrics.catalogue import key_of
+from app.reports import imported_texts as texts
 from app.reports import imported_words as words
 from app.reports.cells import made
 from app.reports.imported_beside import Beside, beside
@@ -70,7 +71,8 @@ class ImportedReport(Value):
 def report(imported: Imported, supplied: Supplied) -> ImportedReport:
     """Raises ValueError where a person contradicts the file."""
     known = Known(imported=imported, supplied=supplied)
-    passport, refusal = issue(imported, known), words.refusal(imported)
+    language = known.values.get("language")
+    passport, refusal = issue(imported, known), words.refusal(imported, language)
     if passport is None:
         field = known.refusing[0]
         both = len(known.refusing) > 1
@@ -78,7 +80,7 @@ def report(imported: Imported, supplied: Supplied) -> ImportedReport:
             imported, field, words.NEITHER if both else words.NAMELESS[field], words.ENTER_BOTH if both else words.REMEDIES[field]
         )
     elif refusal is not None:
-        cells = refused(imported, *refusal, words.REMEDIES[refusal[0]])
+        cells = refused(imported, *refusal)
     else:
         cells = tuple(_cell(metric, reading, imported, passport) for metric, reading in readings(imported))
     closure = imported.total.closure
@@ -113,7 +115,7 @@ def _beside(imported: Imported, cells: tuple[ImportedCell, ...]) -> tuple[Beside
 def _notes(imported: Imported, known: Known) -> tuple[Sentence, ...]:
     counts = [request.reading.counts for request in imported.requests]
     notes = [words.FINGERPRINT] if "tokenizer" in known.values else []
-    notes += [words.UNREAD] if "language" in known.values else []
+    notes += texts.notes(imported, known.values.get("language"))
     if imported.total.drafted_source == "nominal":
         notes.append(words.NOMINAL)
     if len(counts) > 1:

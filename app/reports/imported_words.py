@@ -4,6 +4,7 @@ from app.domain.counts import Closure
 from app.domain.estimate import Estimate
 from app.domain.outside.imported import Imported
 from app.domain.sentence import Kind, Quantity, Sentence, plain
+from app.reports import imported_texts as texts
 
 NO_VERDICT = plain("There is no verdict: a speed-up needs a plain arm under the same clock, and this file holds none.")
 NAMELESS: dict[str, Sentence] = {
@@ -24,9 +25,6 @@ REMEDIES: dict[str, Sentence] = {
     "closure": plain("Have the tool write prefill, kept, round and undrafted tokens, and import the file again."),
     "forced": plain("Measure without it, and import that file."),
 }
-UNREAD = plain(
-    "Nobody has read the answers: whether they are in that language, or repeat their prompts, is not checked of results measured elsewhere."
-)
 FINGERPRINT = plain("The tokenizer is known by its name alone, without a fingerprint: a re-trained one of the same name cannot be told apart.")
 CLUSTERS = plain("Each request counts as a prompt of its own: the file does not say which of them ask the same.")
 NOMINAL = plain("Drafted tokens were not counted: D is the longest draft times the rounds, so acceptance is at least what it says.")
@@ -86,8 +84,13 @@ def _closing_as_said(closure: Closure, requests: int) -> Sentence:
     )
 
 
-def refusal(imported: Imported) -> tuple[str, Sentence] | None:
-    """What refuses every figure of these counts, and why; None where nothing does."""
+def refusal(imported: Imported, language: str | None) -> tuple[str, Sentence, Sentence] | None:
+    """What refuses every figure of these counts, or of the answers that they are of, why, and what helps; None where nothing does."""
+    found = _of_counts(imported)
+    return texts.refusal(imported, language) if found is None else (*found, REMEDIES[found[0]])
+
+
+def _of_counts(imported: Imported) -> tuple[str, Sentence] | None:
     readings = [imported.total, *(request.reading for request in imported.requests)]
     forced = next((each.forced for each in readings if each.forced), None)
     if forced is not None:

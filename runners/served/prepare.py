@@ -53,6 +53,8 @@ class Ready(Found):
         """`build` is what the speculative arm says of itself once it runs, `plain` whether there is a plain arm beside it."""
         alias, told = self.way.alias, self.told(self.dtype, self.second)
         attached = isinstance(alias, Attached)
+        # A server's slots hold what they were made for, which is mostly far less than the model could.
+        told["context_length"] = build.context
         told |= {name: native(told.get(name), alias) for name in ("quantisation", "drafter_quantisation")}
         return PreflightFact(
             **told,

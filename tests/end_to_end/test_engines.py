@@ -77,6 +77,9 @@ def test_the_passport_names_the_engine(site: Site, measured: dict[tuple[str, int
     assert (passport["engine"], passport["quantisation"]) == ("llama", "Q4_1")
     assert passport["engine_version"].startswith("llama.cpp b")
     assert "--spec-type" in passport["engine_command"]
+    # What a slot holds, in whole blocks of 256, and not the 2048 or 8192 that the model could.
+    held = int(passport["engine_command"][passport["engine_command"].index("-c") + 1]) // load
+    assert held <= passport["context_length"] < held + 256
     assert not any("/" in word for word in passport["engine_command"])
     assert report["losslessness"]
 

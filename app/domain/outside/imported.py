@@ -8,6 +8,7 @@ from pydantic import Field
 from app.domain.bounds import Short
 from app.domain.counts import Counts
 from app.domain.outside.reading import Reading
+from app.domain.outside.texts import Texts
 from app.domain.sentence import Sentence
 from app.domain.value import Value
 
@@ -81,7 +82,7 @@ class Imported(Value):
     """What a file tells. Where it tells of single requests, `total` is their sum and `requests` are the clusters of an interval; where it gives
     totals alone, `requests` is empty and no figure has an interval. `said` names the counts of the total that are a person's word, or follow from
     one; `moved` is what the counts of two texts of /metrics were made of, so that a wrong word can be corrected. `remarks` are about this file: what
-    was left out (warm-up), what is not told."""
+    was left out (warm-up), what is not told. `texts` is None where the file holds no text of an answer."""
 
     format: Short
     tool: Short
@@ -93,6 +94,7 @@ class Imported(Value):
     requests: Annotated[tuple[Request, ...], Field(max_length=MOST_REQUESTS)] = ()
     printed: tuple[Printed, ...] = ()
     printed_each: tuple[PrintedEach, ...] = ()
+    texts: Texts | None = None
     remarks: tuple[Sentence, ...] = ()
 
 

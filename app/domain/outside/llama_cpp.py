@@ -119,6 +119,13 @@ def speculates(slots: object) -> bool:
     return all(slot["speculative"] for slot in slots)
 
 
+def slot_context(slots: object) -> int | None:
+    """Tokens that the smallest slot of /slots holds; None where one does not say."""
+    held = [slot.get("n_ctx") if isinstance(slot, Mapping) else None for slot in slots] if isinstance(slots, list) else []
+    known = [size for size in held if isinstance(size, int) and not isinstance(size, bool) and size > 0]
+    return min(known) if known and len(known) == len(held) else None
+
+
 def build(props: Mapping[str, object]) -> str | None:
     """The build that /props names, such as b11434-515e85511. Raises NotUnderstood."""
     return word(props, "build_info")

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from app.domain.counts import Counts
 from app.domain.outside.imported import MOST_REQUESTS, Carried, Imported, Printed, PrintedEach, Request, summed, without_rounds
 from app.domain.outside.reading import Absent, Engine, Reading, Source
+from app.domain.outside.texts import texts_of
 from app.domain.outside.untrusted import LONGEST_DRAFT, quoted
 from app.domain.sentence import Sentence, plain
 from app.imports.formats._node import Node
@@ -58,6 +59,7 @@ def together(
     tool_version: str | None = None,
     printed: Sequence[Printed] = (),
     printed_each: Sequence[PrintedEach] = (),
+    texts: Iterable[str] = (),
     remarks: Sequence[Sentence] = (),
 ) -> Imported:
     """A file that tells of single requests. Raises NotImported where there are none, where one stands twice, or where they are of several engines."""
@@ -81,6 +83,7 @@ def together(
         requests=tuple(requests),
         printed=tuple(printed),
         printed_each=tuple(each for each in printed_each if any(value is not None for value in each.values)),
+        texts=texts_of(texts),
         remarks=tuple(remarks),
     )
 

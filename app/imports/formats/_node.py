@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NoReturn, TypeVar
 
@@ -116,6 +116,16 @@ class Node:
             return read(fields)
         except NotUnderstood as error:
             self.wrong(error.sentence)
+
+
+def answers_of(node: Node) -> Iterator[str]:
+    """The texts of an answer in OpenAI's shape; whatever has another shape is no text, since no count hangs on it."""
+    choices = node.fields.get("choices")
+    for choice in choices if isinstance(choices, list) else []:
+        message = choice.get("message") if isinstance(choice, dict) else None
+        text = message.get("content") if isinstance(message, dict) else choice.get("text") if isinstance(choice, dict) else None
+        if isinstance(text, str):
+            yield text
 
 
 def top(document: Document) -> Node:

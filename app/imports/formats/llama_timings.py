@@ -1,11 +1,14 @@
 """Answers of llama-server as they came, of /completion or of its chat interface: one, a list, or one a line."""
 
+from collections.abc import Iterator
+from itertools import chain
+
 from app.domain.outside import llama_cpp
 from app.domain.outside.imported import Carried, Imported, Request
 from app.domain.outside.reading import Reading
 from app.domain.sentence import plain
 from app.imports.formats._build import gathered, one_name, together
-from app.imports.formats._node import Node, bodies, first_object
+from app.imports.formats._node import Node, answers_of, bodies, first_object
 from app.imports.formats.base import Document, Format
 
 NAME = "llama-timings"
@@ -29,7 +32,15 @@ def _read(document: Document) -> Imported:
     remarks = [plain("An answer does not tell its rounds: tokens per round cannot be formed. The server's /metrics from before and after tell them.")]
     if all(each.counts.drafted is None for each in readings):
         remarks.append(plain("Nothing was drafted in this file: speculation that is off and a drafter that found nothing look alike in it."))
-    return together(NAME, TOOL, requests, carried, remarks=remarks)
+    return together(NAME, TOOL, requests, carried, texts=chain.from_iterable(map(_texts, answers)), remarks=remarks)
+
+
+def _texts(answer: Node) -> Iterator[str]:
+    """Of /completion, or of the chat interface."""
+    content = answer.fields.get("content")
+    if isinstance(content, str):
+        yield content
+    yield from answers_of(answer)
 
 
 def _reading(answer: Node) -> Reading:

@@ -16,12 +16,14 @@ def _looks_like(document: Document) -> bool:
 
 
 def _read(document: Document) -> Imported:
-    requests = gathered(_request(each, place) for place, each in enumerate(bodies(document), 1))
+    answers = bodies(document)
+    requests = gathered(_request(each, place) for place, each in enumerate(answers, 1))
+    texts = [text for each in answers if isinstance(text := each.fields.get("text"), str)]
     remarks = [
         plain("SGLang does not count what it drafts: it multiplies rounds by the longest draft, so V/D is of a nominal D."),
         plain("An answer does not tell whether drafts were chains or trees; a rate of nodes of trees is not comparable with one of chains."),
     ]
-    return together(NAME, TOOL, requests, Carried(engine="sglang"), remarks=remarks)
+    return together(NAME, TOOL, requests, Carried(engine="sglang"), texts=texts, remarks=remarks)
 
 
 def _request(answer: Node, place: int) -> Request:

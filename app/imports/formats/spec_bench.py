@@ -40,11 +40,16 @@ def _read(document: Document) -> Imported:
     ]
     if failed:
         remarks.append(plain("%(failed)s answers failed; the file repeats the numbers of others for them, so they are left out.", failed=failed))
-    return together(NAME, TOOL, requests, Carried(target=one_name(answers, "model_id")), remarks=remarks)
+    texts = [turn.value for each in whole for turn in _turns(each) if isinstance(turn.value, str)]
+    return together(NAME, TOOL, requests, Carried(target=one_name(answers, "model_id")), texts=texts, remarks=remarks)
+
+
+def _turns(answer: Node) -> list[Node]:
+    return [turn for choice in answer.need("choices").entries() if (turns := choice.at("turns")) for turn in turns.entries()]
 
 
 def _failed(answer: Node) -> bool:
-    return any(turn.value == _FAILED for choice in answer.need("choices").entries() if (turns := choice.at("turns")) for turn in turns.entries())
+    return any(turn.value == _FAILED for turn in _turns(answer))
 
 
 def _lengths(answer: Node) -> list[int]:

@@ -4,6 +4,7 @@ with vLLM 0.32)."""
 from app.domain.counts import Counts
 from app.domain.outside.imported import MOST_TOGETHER, Carried, Imported, Printed
 from app.domain.outside.reading import Reading
+from app.domain.outside.texts import Texts, texts_of
 from app.domain.sentence import Sentence, plain
 from app.imports.formats._build import absent, drafted, reading
 from app.imports.formats._node import Node, first_object, top
@@ -51,7 +52,15 @@ def _read(document: Document) -> Imported:
         load=_load(result),
         measured_at=result.text("date"),
     )
-    return Imported(format=NAME, tool=TOOL, carried=carried, total=total, printed=_printed(result, rates), remarks=_remarks(total, failed))
+    return Imported(
+        format=NAME, tool=TOOL, carried=carried, total=total, printed=_printed(result, rates), texts=_texts(result), remarks=_remarks(total, failed),
+    )  # fmt: skip
+
+
+def _texts(result: Node) -> Texts | None:
+    """Of --save-detailed; a request that failed has an empty one there."""
+    found = result.fields.get("generated_texts")
+    return texts_of(each for each in found if isinstance(each, str)) if isinstance(found, list) else None
 
 
 def _rates(result: Node) -> list[float]:

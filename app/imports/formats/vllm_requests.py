@@ -1,10 +1,12 @@
 """Answers of a vLLM server that was started with --per-request-spec-decode-metrics, as they came: one, a list, or one a line."""
 
+from itertools import chain
+
 from app.domain.outside import vllm
 from app.domain.outside.imported import Carried, Imported, PrintedEach, Request
 from app.domain.sentence import plain
 from app.imports.formats._build import gathered, one_name, together
-from app.imports.formats._node import Node, bodies, first_object
+from app.imports.formats._node import Node, answers_of, bodies, first_object
 from app.imports.formats.base import Document, Format
 
 NAME = "vllm-requests"
@@ -40,7 +42,8 @@ def _read(document: Document) -> Imported:
         engine_version=one_name(answers, "system_fingerprint"),
         longest_draft=longest.pop() if len(longest) == 1 else None,
     )
-    return together(NAME, TOOL, requests, carried, printed_each=[_printed(answers, *each) for each in _PRINTED], remarks=remarks)
+    printed, texts = [_printed(answers, *each) for each in _PRINTED], chain.from_iterable(map(answers_of, answers))
+    return together(NAME, TOOL, requests, carried, printed_each=printed, texts=texts, remarks=remarks)
 
 
 def _printed(answers: list[Node], name: str, unit: str, figure: str) -> PrintedEach:

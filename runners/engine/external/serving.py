@@ -18,7 +18,7 @@ from runners.program import GRACE_SECONDS
 
 class Build(Value):
     """The engine as it was measured. Of models the name of the file or folder and its digest, of paths in `command` the last part; None is what it
-    does not tell, or what a server that runs already cannot show."""
+    does not tell, or what a server that runs already cannot show. `context` are the tokens that a sequence may have in it."""
 
     engine: Short
     version: Short | None
@@ -27,6 +27,7 @@ class Build(Value):
     draft: Short | None = None
     draft_digest: Short | None = None
     command: tuple[str, ...] = ()
+    context: int | None = None
 
 
 def engines() -> dict[str, type[Engine]]:
@@ -71,8 +72,9 @@ class Serving:
 
     async def build(self, client: Client, setup: Setup | None = None) -> Build:
         """`setup` is what it was started with. Files are read whole for their digests."""
+        context = await self.engine.context(client, setup)
         if setup is None or self.process is None:
-            return Build(engine=self.engine.name, version=await self.engine.version(client), model=self.engine.served_as)
+            return Build(engine=self.engine.name, version=await self.engine.version(client), model=self.engine.served_as, context=context)
         model = await asyncio.to_thread(digest_of, setup.model)
         draft = None if setup.draft is None else await asyncio.to_thread(digest_of, setup.draft)
         return Build(
@@ -83,6 +85,7 @@ class Serving:
             draft=None if setup.draft is None else setup.draft.name,
             draft_digest=draft,
             command=self.process.command.told,
+            context=context,
         )
 
 

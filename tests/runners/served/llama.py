@@ -60,6 +60,9 @@ class Engine:
         self.port = int(arguments[arguments.index("--port") + 1])
         self.called = arguments[arguments.index("--alias") + 1]
         self.slots = threading.Semaphore(int(arguments[arguments.index("-np") + 1]))
+        # As llama.cpp itself: whole blocks of 256 tokens.
+        slots, asked = (int(arguments[arguments.index(name) + 1]) for name in ("-np", "-c"))
+        self.context = -(-asked // slots // 256) * 256
         self.model = Path(arguments[arguments.index("-m") + 1])
         self.speculates = "--spec-type" in arguments
         self.counts = dict.fromkeys(("tokens_predicted", "n_decode", "rounds", "drafted", "accepted"), 0)
@@ -147,7 +150,7 @@ class Engine:
         routes = {
             "/health": lambda handler: handler.reply({"status": "ok"}),
             "/props": lambda handler: handler.reply({"build_info": "b1-abc"}),
-            "/slots": lambda handler: handler.reply([{"id": 0, "speculative": self.speculates}]),
+            "/slots": lambda handler: handler.reply([{"id": 0, "n_ctx": self.context, "speculative": self.speculates}]),
             "/metrics": self.metrics,
             "/completion": self.completion,
         }

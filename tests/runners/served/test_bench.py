@@ -49,7 +49,15 @@ class Laboratory:
     """One job's trials on two servers."""
 
     def __init__(
-        self, program: Path, folder: Path, *, model: str = "quick", mode: str = "ngram-simple", load: Load | None = None, **over: Any
+        self,
+        program: Path,
+        folder: Path,
+        *,
+        model: str = "quick",
+        mode: str = "ngram-simple",
+        load: Load | None = None,
+        context: int = 512,
+        **over: Any,
     ) -> None:
         simulation = Simulation(tokens=TOKENS, **({"prompts": 6, "blocks": 1} | over))
         ready = simulation.ready()
@@ -58,7 +66,7 @@ class Laboratory:
         self.model.touch()
         self.clock = Clock(torch.device("cpu"))
         alias = LlamaServer(kind="llama.cpp", server=program, roots=(folder,), arguments=("--truth", str(folder / "truth.jsonl")))
-        setup = Setup(self.model, 0, slots=self.ready.spec.load.concurrency, context=512, cores=(0,))
+        setup = Setup(self.model, 0, slots=self.ready.spec.load.concurrency, context=context, cores=(0,))
         arms = {None: LlamaCpp("target"), 0: LlamaCpp("target", LlamaCpp.modes.validate_python({"mode": mode}))}
         servers = {seat: Server(engine, alias, setup, folder / f"{seat}.log", self.clock) for seat, engine in arms.items()}
         self.wanted: Callable[[int], bool] = lambda _: True
@@ -126,6 +134,14 @@ def test_counts_of_requests_one_by_one_are_what_the_server_did(laboratory: Any, 
     assert all(bool(fact.discarded_bonus) == (model == "ends") for fact in own), "that end of text lies within a round"
     for fact in requests(facts, "plain"):
         assert (fact.drafted, fact.rounds, fact.undrafted) == (0, 0, fact.emitted - 1)
+
+
+@pytest.mark.parametrize(("load", "held"), [(Load(), 768), (Load(concurrency=2), 768)])
+def test_what_a_slot_holds_is_the_servers_own_word(laboratory: Any, load: Load, held: int) -> None:
+    """Catches a passport with the model's length, with that of all slots together, or with what was asked where the server rounds it up."""
+    bench = laboratory(load=load, context=700).bench
+    for server in bench.servers.values():
+        assert bench.run(server.build()).context == held
 
 
 def test_answers_of_both_arms_are_the_same_ids_and_every_token_has_a_time(laboratory: Any) -> None:

@@ -188,6 +188,10 @@ class Engine(ABC):
         """What the server says of itself; None where it says nothing."""
         return None
 
+    async def context(self, client: Client, setup: Setup | None) -> int | None:
+        """Tokens that a sequence may have in this server, its prompt among them: those that it was started with. None where nobody here knows."""
+        return None if setup is None else setup.context
+
     async def check_speculation(self, client: Client) -> None:
         """Raises EngineFault unless the engine speculates: its counters move with a text that only repeats itself."""
         if self.mode.mode == "plain":

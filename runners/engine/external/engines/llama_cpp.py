@@ -152,6 +152,14 @@ class LlamaCpp(Engine):
     async def version(self, client: Client) -> str | None:
         return told.build(await client.told("/props"))
 
+    async def context(self, client: Client, setup: Setup | None) -> int | None:
+        """As /slots tells: a server rounds up what it was started with."""
+        try:
+            told_of = told.slot_context(json.loads(await client.get("/slots")))
+        except ValueError:
+            told_of = None
+        return told_of or await super().context(client, setup)
+
     async def check_speculation(self, client: Client) -> None:
         """A draft model that does not fit is left out by the server, which then serves plainly and says so in /slots alone."""
         try:

@@ -130,6 +130,14 @@ def test_every_slot_speculates_or_the_server_does_not() -> None:
             llama_cpp.speculates(unknown)
 
 
+def test_what_a_slot_holds() -> None:
+    """Catches the model's own length, and the largest of unequal slots, told of a sequence that has less room."""
+    slots = [{"id": 0, "n_ctx": 2048}, {"id": 1, "n_ctx": 768}]
+    assert llama_cpp.slot_context(slots) == 768
+    for unknown in ([], {}, None, [{"id": 0}], [{"n_ctx": True}], [{"n_ctx": 0}], [*slots, {"id": 2}], [1]):
+        assert llama_cpp.slot_context(unknown) is None
+
+
 def test_the_build() -> None:
     """Catches a passport without the build that /props names."""
     assert llama_cpp.build(json.loads('{"build_info": "b11434-515e85511", "model_ftype": "Q4_1"}')) == "b11434-515e85511"

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from app.domain.estimate import Absent
+from app.domain.estimate import Absent, Refusal
 from app.domain.outside.imported import Imported
 from app.domain.outside.supplied import Supplied
 from app.imports.formats.base import NotImported
@@ -252,6 +252,77 @@ def test_means_over_requests_stand_beside_pooled_figures() -> None:
     assert all("mean of each request's own" in why for why in beside.values())
     assert (found.carried.tokenizer, found.carried.load, found.tool_version) == ("models/smollm2-bf16", "concurrency 1", "0.13.0")
     assert found.total.counts.histogram == (5, 2, 5, 1, 37)
+
+
+RU = "Лодка вышла из гавани на рассвете и вернулась только к вечеру, когда поднялся ветер."
+EN = "The boat left the harbour at dawn and came back in the evening, when the wind had risen."
+
+
+def chat(text: str) -> Any:
+    return lambda lines: [line.update(choices=[{"message": {"role": "assistant", "content": text}}]) for line in lines]
+
+
+def completion(text: str) -> Any:
+    return lambda lines: [line.update(choices=[{"text": text}]) for line in lines]
+
+
+def content_of_llama(text: str) -> Any:
+    return lambda lines: [line.update(content=text) for line in lines]
+
+
+def generated(text: str) -> Any:
+    return lambda file: file.update(generated_texts=[text] * 8)
+
+
+@pytest.mark.parametrize(
+    ("name", "answering", "n"),
+    [
+        ("vllm_requests/ngram.jsonl", chat, 8),
+        ("vllm_requests/ngram.jsonl", completion, 8),
+        ("llama_timings/ngram.jsonl", content_of_llama, 7),
+        ("llama_timings/ngram.jsonl", chat, 7),
+        ("vllm_bench_serve/ngram.json", generated, 8),
+    ],
+)
+def test_answers_in_other_letters_than_the_languages_are_refused(name: str, answering: Any, n: int) -> None:
+    """Catches English acceptance under a Russian label, a looping file that flatters, and somebody's text that is kept."""
+    english = changed(name, answering(EN))
+    assert EN[:20] not in english.model_dump_json()
+    named = None if english.carried.tokenizer else "t"
+    made = report(english, Supplied(language="ru", tokenizer=named))
+    assert made.refusing == ("language",)
+    assert isinstance(made.headline, Refusal)
+    assert say(made.headline.reason) == f"Refused as Russian: {n} of {n} answers are written in Latin letters."
+    assert made.headline.remedy is not None
+    assert "language that the answers are written in" in say(made.headline.remedy)
+    right = report(english, Supplied(language="en", tokenizer=named))
+    assert right.refusing == ()
+    notes = [say(each) for each in right.notes]
+    assert any(f"Of {n} answers in the file {n} were read for loops and for Latin letters alone" in each for each in notes)
+    assert not any("Nobody has read" in each for each in notes)
+    looping = report(changed(name, answering("кульция, как объядожная " * 9)), Supplied(language="ru", tokenizer=named))
+    assert looping.refusing == ("degenerate",)
+    assert report(changed(name, answering(RU)), Supplied(language="ru", tokenizer=named)).refusing == ()
+
+
+def test_short_answers_are_judged_together() -> None:
+    """Catches a file of one-word answers in the other script, none of which has letters enough."""
+    made = report(changed("vllm_requests/ngram.jsonl", chat("Yes, it is.")), WHOLE)
+    assert made.refusing == ("language",)
+    assert "100.0% of the letters of the answers are Latin" in say(made.answer)
+
+
+def test_a_tenth_of_the_answers_may_loop_and_is_told() -> None:
+    """Catches a loop that goes without a word, and one answer of eleven that refuses all."""
+
+    def one(lines: list[dict[str, Any]]) -> None:
+        lines.extend({**each, "id": f"again {place}"} for place, each in enumerate(lines[:3]))
+        chat(RU)(lines)
+        chat("кульция, как объядожная " * 9)(lines[:1])
+
+    made = report(changed("vllm_requests/ngram.jsonl", one), WHOLE)
+    assert made.refusing == ()
+    assert any("1 of 11 answers repeat themselves; all stay in" in say(each) for each in made.notes)
 
 
 def test_a_warm_up_is_no_measurement() -> None:

@@ -9,6 +9,8 @@ from app.imports.formats.base import NotImported
 from app.imports.open import FORMATS, imported
 from tests.app.imports.samples import told
 
+ENGLISH = "The boat left the harbour at dawn and came back in the evening, when the wind had risen."
+
 
 def lines(*values: dict[str, Any]) -> bytes:
     return "\n".join(json.dumps(value) for value in values).encode()
@@ -137,3 +139,18 @@ def test_a_format_that_is_named_is_taken_at_its_word() -> None:
         imported(b'{"completed": 3}', format="vllm-bench-serve")
     with pytest.raises(NotImported, match="no such format"):
         imported(b"{}", format="vllm")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        {"text": ENGLISH, "meta_info": {"id": "a", "completion_tokens": 9, "spec_verify_ct": 3}},
+        {"question_id": 1, "model_id": "m", "choices": [{"turns": [ENGLISH], "new_tokens": [9], "accept_lengths": [3, 3, 2]}]},
+    ],
+)
+def test_the_answers_of_a_file_are_read_and_not_kept(line: dict[str, Any]) -> None:
+    """Catches a format whose answers nobody reads, and a text among what is stored."""
+    found = imported(json.dumps(line).encode())
+    assert found.texts is not None
+    assert (found.texts.answers, found.texts.in_latin) == (1, 1)
+    assert ENGLISH[:20] not in found.model_dump_json()
