@@ -251,6 +251,7 @@ def _subject(record: RunRecord, frames: Frames, shown: Sequence[Cell], run_gates
         of_nodes=acceptance is of_trees and acceptance is not None,
         refusal=gate.sentence if gate else None,
         unfinished=_unfinished(record),
+        served=record.spec.engine != OWN_ENGINE,
     )
 
 

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from app.domain.estimate import Estimate
 from app.domain.sentence import Kind, Quantity, Sentence, plain
-from app.statistics import wording_load, wording_open
+from app.statistics import wording_bench, wording_load, wording_open
 from app.statistics.verdict import FEWEST_PROMPTS, FEWEST_SEEDS, Cause, Decision, Evidence, Verdict, rule
 
 
@@ -20,7 +20,8 @@ class Said(Protocol):
 @dataclass(frozen=True)
 class Subject:
     """What a verdict speaks of. `refusal` is the gate's sentence where the output is refused or lossy, `unfinished` what is said of a run that has
-    not succeeded, `rate` that of an open load and `unstable` the arms that do not bear it."""
+    not succeeded, `rate` that of an open load and `unstable` the arms that do not bear it. `served` says that an engine of its own decodes, in
+    servers that take turns."""
 
     drafter: str
     language: str
@@ -32,6 +33,7 @@ class Subject:
     unfinished: Sentence | None = None
     rate: float | None = None
     unstable: tuple[str, ...] = ()
+    served: bool = False
 
 
 def quantity(kind: Kind, estimate: Estimate) -> Quantity:
@@ -200,11 +202,7 @@ def _of_bench(cause: Cause, seen: Evidence, subject: Subject) -> Sentence | None
             blocks=seen.blocks,
         )
     if cause == "not level" and seen.noise_floor is not None:
-        return plain(
-            "Cannot tell on this machine: the bench is not level. Plain against plain gives %(floor)s where 1 is due. "
-            "A quieter machine would help, more prompts would not.",
-            floor=quantity("ratio", seen.noise_floor),
-        )
+        return wording_bench.not_level(quantity("ratio", seen.noise_floor), served=subject.served)
     if cause == "slow plain" and seen.control is not None:
         return plain(
             "Cannot tell: the plain arm is no fair baseline here. The library's own plain decoding takes %(control)s of its time, and a slow plain "

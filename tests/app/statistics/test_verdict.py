@@ -1,5 +1,7 @@
 """The rules of definitions § 4, each with the evidence that must trigger it."""
 
+from dataclasses import replace
+
 import pytest
 
 from app.domain.estimate import Estimate
@@ -136,6 +138,15 @@ def test_the_sentence_says_why(evidence: Evidence, words: str) -> None:
     sentence = decide(evidence, SUBJECT).sentence
     assert words in sentence.text
     assert sentence.text % dict.fromkeys(sentence.values, "…")
+
+
+@pytest.mark.parametrize("served", [False, True])
+def test_an_uneven_bench_is_told_where_to_look(served: bool) -> None:
+    """Catches a quieter machine asked for where the place in the pair matters, and servers blamed where there is none."""
+    said = decide(seen(noise_floor=ratio(1.05, 1.02, 1.08)), replace(SUBJECT, served=served)).sentence.text
+    assert "quieter" not in said
+    assert "slow down as they heat up" in said
+    assert ("server" in said) == served
 
 
 def pairs(point: float, low: float, high: float, n: int = 6) -> Estimate:
