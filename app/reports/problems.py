@@ -125,6 +125,12 @@ PROBLEMS: tuple[str, ...] = (
     mark("a model of source %(source)s is named by %(field)s alone; leave %(others)s out"),
     mark("rates has one entry for each of the %(n)s drafts that n_max allows, none above the one before"),
     mark("no runner offers model, engine, drafter, suite and load of this run together"),
+    mark("No runner has ever said what it offers, so nothing can be measured yet"),
+    mark("`bezmen runner` starts one"),
+    mark(
+        "Without one this run was checked in part: which engines, drafters, parameters and models there are, and which prompts that nobody uploaded, "
+        "only a runner tells."
+    ),
     mark("no runner can compile: that needs a C++ compiler and the header files of Python there; install them, or leave it out"),
     mark("no runner serves more than %(most)s requests at once"),
     mark("engine %(engine)s does not serve %(name)s; it serves %(models)s"),
@@ -247,4 +253,5 @@ PROBLEMS: tuple[str, ...] = (
     mark("This token is for %(acts)s; %(act)s takes a token with the scope %(scope)s."),
     mark("a suite is named like parallel-v1 (a to z, 0 to 9, hyphens, -v and a number; 64 at most), not %(name)s"),
     mark("The body may take %(limit)s KiB."),
+    mark("The body may take %(limit)s MiB."),
 )

@@ -1,13 +1,24 @@
 """What could only fail, said before it waits in line. Pre-flight checks the same once more, with the prompts and the model in hand."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NoReturn
 
 from app.domain.catalogue import Offer
+from app.domain.fit import Wrong, beyond
 from app.domain.spec import GENERATIONS, RunSpec
-from app.errors import InvalidInput
-from app.runners_registry.unfit import EXIT, exits_late, unfit
+from app.errors import Conflict, InvalidInput
+from app.runners_registry.fitting import NO_OFFER
+from app.runners_registry.unfit import EXIT, at_odds, exits_late, unfit
 
 PLAIN_ARM = "none"
+IN_PART = (
+    "Without one this run was checked in part: which engines, drafters, parameters and models there are, and which prompts that nobody uploaded, "
+    "only a runner tells."
+)
+
+
+class NobodyOffers(Conflict):
+    """Nothing can be measured yet"""
 
 
 class CouldOnlyFail(InvalidInput):
@@ -20,9 +31,21 @@ def require(spec: RunSpec, prompts: int | None, layers: int | None, offers: Sequ
 
     Raises CouldOnlyFail naming the fields."""
     parts = min((list(unfit(spec, offer, layers)) for offer in offers), key=len, default=[])
-    fields = [{"pointer": pointer, "detail": said} for pointer, said in (*_drafter(spec, layers), *parts, *_prompts(spec, prompts))]
+    _refuse((*_drafter(spec, layers), *parts, *_prompts(spec, prompts)))
+
+
+def refuse_alone(spec: RunSpec, prompts: int | None) -> NoReturn:
+    """While no runner has ever said what it offers: raises CouldOnlyFail for what is wrong whoever would measure it, else NobodyOffers. Both say what
+    was not checked."""
+    alone = f"{NO_OFFER} {IN_PART}"
+    _refuse((*_drafter(spec, None), *beyond(spec), *at_odds(spec), *_prompts(spec, prompts)), alone)
+    raise NobodyOffers(alone)
+
+
+def _refuse(wrong: Iterable[Wrong], *more: str) -> None:
+    fields = [{"pointer": pointer, "detail": said} for pointer, said in wrong]
     if fields:
-        raise CouldOnlyFail(" ".join(_whole(field["detail"]) for field in fields), fields=fields)
+        raise CouldOnlyFail(" ".join((*(_whole(field["detail"]) for field in fields), *more)), fields=fields)
 
 
 def _whole(said: str) -> str:

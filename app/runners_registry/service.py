@@ -1,7 +1,7 @@
 """Which runners there are and what they can do."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from fastapi import Request
 from sqlalchemy import Row
@@ -17,14 +17,12 @@ from app.queue.labels import bench_of
 from app.runners_registry import doomed, foreseen, protocol, quota, store
 from app.runners_registry.anatomy import Anatomy, anatomy_of
 from app.runners_registry.fitting import NO_OFFER, alike, clash, labelled, lacking, merged, problems, resolved, serves, with_suites
+from app.runners_registry.foreseen import NobodyOffers
 from app.runners_registry.schemas import Catalogue, KnownRunner, RunnerOut
 from app.storage.database import Database
 from app.storage.view import View
 from app.suites.service import Suites
-
-
-class NobodyOffers(Conflict):
-    """Nothing can be measured yet"""
+from app.suites.shipped import shipped
 
 
 class NotOffered(InvalidInput):
@@ -74,13 +72,13 @@ class Registry(Seen):
     async def check(self, spec: RunSpec, project: str) -> RunSpec:
         """The run as it will be measured: with the parameters in full that a runner, one that lives if there is, falls back on.
 
-        Raises NobodyOffers when no runner was ever seen, NotOffered naming the fields that no runner has an answer for, WrongSelection where
-        a suite that is known here has no prompts for it, CouldOnlyFail, OverQuota."""
+        Raises NobodyOffers when no runner was ever seen and nothing is wrong as far as can be told without one, NotOffered naming the fields that no
+        runner has an answer for, WrongSelection where a suite that is known here has no prompts for it, CouldOnlyFail, OverQuota."""
         async with self._database.transaction() as connection:
             runners = sorted(await self._known(connection, View(project)), key=lambda runner: not runner.live)
             offers = [runner.offer for runner in runners]
             if not offers:
-                raise NobodyOffers(NO_OFFER)
+                await self._refuse_alone(connection, spec, project)
             found = problems(spec, offers)
             if found:
                 raise NotOffered(" ".join(_sentence(field) for field in found), fields=found)
@@ -91,12 +89,20 @@ class Registry(Seen):
         quota.require(spec, _suites(offers, offers), self._tokens_per_run)
         return full
 
+    async def _refuse_alone(self, connection: AsyncConnection, spec: RunSpec, project: str) -> NoReturn:
+        """What is known of suites without a runner are those that were uploaded, and those that come with this installation."""
+        own = [suite.offered() for suite in shipped().values()]
+        prompts = await self._suites.check(connection, spec, project, own)
+        quota.require(spec, [*await self._suites.offered(connection, View(project)), *own], self._tokens_per_run)
+        foreseen.refuse_alone(spec, prompts)
+
     async def check_probe(self, spec: ProbeSpec, project: str) -> None:
         """Raises NobodyOffers, NotOffered naming the fields that no runner has an answer for, and ProbeCouldOnlyFail."""
         async with self._database.transaction() as connection:
             offers = [runner.offer for runner in await store.known(connection, View(project))]
             model = await self.anatomy(connection, View(project), spec.model)
         if not offers:
+            doomed.require(spec, model, ())
             raise NobodyOffers(NO_OFFER)
         found = lacking(spec, offers)
         if found:

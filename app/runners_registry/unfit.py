@@ -24,13 +24,29 @@ def unfit(spec: RunSpec, offer: Offer, layers: int | None) -> Iterator[Wrong]:
     if drafter is None or controller is None or verifier is None:
         return
     yield from misfits(spec, drafter, controller, verifier)
+    yield from at_odds(spec)
+    yield from _under_a_tree(spec, drafter, offer, layers)
+    yield from _own_model(spec, offer)
+
+
+def at_odds(spec: RunSpec) -> Iterator[Wrong]:
+    """Parameters that contradict each other, or the rest of the run, whoever would measure it."""
     for kind, params in (("drafter", spec.drafter.params), ("controller", spec.controller.params)):
         if (wrong := crossed(params)) is not None:
             yield f"/{kind}/params/{wrong.split()[0]}", wrong
     if (wrong := uneven(spec.drafter.params)) is not None:
         yield "/drafter/params/rates", wrong
-    yield from _under_a_tree(spec, drafter, offer, layers)
-    yield from _own_model(spec, offer)
+    of, text = spec.drafter.params.get(OF), spec.drafter.params.get(SETTINGS)
+    if isinstance(of, str) and isinstance(text, str):
+        try:
+            settings(text)
+        except ValueError as error:
+            yield f"/drafter/params/{SETTINGS}", str(error)
+    if (asked := asked_model(spec.drafter)) is not None:
+        if spec.compile:
+            yield "/compile", compiled_alone(spec.drafter.name)
+        if _is_target(spec, asked):
+            yield _place_of_model(spec), "The drafter's model is the target itself, which would keep every draft; choose a smaller one."
 
 
 def _under_a_tree(spec: RunSpec, drafter: Part, offer: Offer, layers: int | None) -> Iterator[Wrong]:
@@ -45,8 +61,7 @@ def _under_a_tree(spec: RunSpec, drafter: Part, offer: Offer, layers: int | None
     at = f"/drafter/params/{SETTINGS}"
     try:
         params = _typed(settings(text), able[of].schema_)
-    except ValueError as error:
-        yield at, str(error)
+    except ValueError:
         return
     for path, wrong in faults(able[of].schema_, params):
         yield at, f"settings of {of}: {pointer(path).lstrip('/')} {wrong}"
@@ -75,15 +90,20 @@ def exits_late(layer: object, layers: int | None, at: str) -> Iterator[Wrong]:
 
 def _own_model(spec: RunSpec, offer: Offer) -> Iterator[Wrong]:
     asked = asked_model(spec.drafter)
-    if asked is None:
-        return
-    at = "/drafter/params/" + (SETTINGS if OF in spec.drafter.params else "model")
-    if spec.compile:
-        yield "/compile", compiled_alone(spec.drafter.name)
-    named, _, file = asked.partition("#")
-    named = named.partition("@")[0] if named.startswith("hub:") else named
     known = {f"{model.source}:{model.name}" for model in offer.models}
-    if spec.engine == OWN_ENGINE and (named, file or None) == (f"{spec.model.source}:{spec.model.title}", spec.model.file):
-        yield at, "The drafter's model is the target itself, which would keep every draft; choose a smaller one."
-    elif named not in known:
-        yield at, did_you_mean("model", named, known)
+    if asked is not None and not _is_target(spec, asked) and (named := _named(asked)[0]) not in known:
+        yield _place_of_model(spec), did_you_mean("model", named, known)
+
+
+def _is_target(spec: RunSpec, asked: str) -> bool:
+    return spec.engine == OWN_ENGINE and _named(asked) == (f"{spec.model.source}:{spec.model.title}", spec.model.file)
+
+
+def _named(asked: str) -> tuple[str, str | None]:
+    """The name of a drafter's model without its revision, and its file."""
+    named, _, file = asked.partition("#")
+    return named.partition("@")[0] if named.startswith("hub:") else named, file or None
+
+
+def _place_of_model(spec: RunSpec) -> str:
+    return "/drafter/params/" + (SETTINGS if OF in spec.drafter.params else "model")

