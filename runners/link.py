@@ -97,11 +97,13 @@ class Link:
         return ProbeLease.model_validate(answer.json()) if answer.status_code == 200 else None
 
     def beat_probe(self, lease: ProbeLease) -> bool | None:
-        """Whether the lease holds; None when the service could not be asked, and it runs on."""
+        """Whether the lease holds; None when the service could not be asked, and it runs on. Raises Cancelled."""
         try:
             answer = self._client.post(f"{_place(lease)}/heartbeat", headers={"Authorization": f"Bearer {lease.token}"}, timeout=10.0)
         except httpx.TransportError:
             return None
+        if not answer.is_success and _said(answer).get("action") == "cancel":
+            raise Cancelled(_problem(answer))
         return None if answer.status_code >= 500 or answer.status_code == 429 else answer.is_success
 
     def finish_probe(self, lease: ProbeLease, end: ProbeEnd, give_up: Callable[[], bool]) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from app.domain.probe import ProbeEnd, ProbeLease
 from runners.attempt import LeaseClock, crash_fact
 from runners.child import Child
-from runners.link import Link, Lost, Refused
+from runners.link import Cancelled, Link, Lost, Refused
 from runners.probe_job import END, ProbeJob
 
 log = logging.getLogger("bezmen.runner")
@@ -33,6 +33,8 @@ class Prober:
             end = self._awaited(child)
             if end is not None:
                 self._tell(end)
+        except Cancelled:
+            log.info("probe %s attempt %s was cancelled", self.lease.probe, self.lease.attempt)
         except (Lost, Refused) as error:
             log.warning("probe %s attempt %s is lost: %s", self.lease.probe, self.lease.attempt, error)
         finally:
@@ -59,7 +61,7 @@ class Prober:
             self.clock.tried(now)
             held = self.link.beat_probe(self.lease)
             if held is False:
-                raise Lost("it was cancelled, or the service gave it to another attempt")
+                raise Lost("the service gave it to another attempt")
             if held:
                 self.clock.renewed(now)
         if self.clock.expired(time.monotonic()):

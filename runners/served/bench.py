@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import time
-from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Self, TypeVar
 
@@ -100,7 +100,7 @@ class ServedBench(Arms):
 
     def spent(self) -> float:
         """Processor seconds of all servers, but for what they took while another one was asked: that is taken from the measurement."""
-        return sum(server.spent() for server in self.servers.values()) - self._trespassed
+        return _spent(self.servers.values()) - self._trespassed
 
     @contextlib.contextmanager
     def _turn(self, seat: Seat) -> Iterator[None]:
@@ -108,7 +108,7 @@ class ServedBench(Arms):
         others = [server for other, server in self.servers.items() if other != seat]
         if self._last != seat:
             self.run(_rest(others))
-        self._last, before, began = seat, sum(server.spent() for server in others), time.monotonic()
+        self._last, before, began = seat, _spent(others), time.monotonic()
         try:
             yield
         except EngineFault as fault:
@@ -116,7 +116,7 @@ class ServedBench(Arms):
                 raise ended from fault
             raise
         finally:
-            taken = sum(server.spent() for server in others) - before
+            taken = _spent(others) - before
             self._trespassed += max(0.0, taken - HOUSEKEEPING * len(others) * (time.monotonic() - began))
 
     def renew(self, seats: Sequence[Seat]) -> None:
@@ -263,6 +263,11 @@ class ServedBench(Arms):
         if counted is not None and (wrong := counted.counts.broken()):
             raise EngineFault("engine_counts", f"The counters of {server.engine.name} contradict themselves: {'; '.join(wrong)}.")
         return {"forwards": None, "slot_steps": None, "counted": counted, "foreign": None if counted is None else foreign(counted, work)}
+
+
+def _spent(servers: Iterable[Server]) -> float:
+    """Processor seconds of their processes together."""
+    return sum(server.spent() for server in servers)
 
 
 async def _rest(servers: Sequence[Server]) -> None:

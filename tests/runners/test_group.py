@@ -1,4 +1,4 @@
-"""What the parent says of an attempt that the service has ended, to a real server."""
+"""What the parent says of an attempt, of a run or a probe, that the service has ended, to a real server."""
 
 import logging
 from pathlib import Path
@@ -9,6 +9,7 @@ import pytest
 
 from runners.group import Group
 from runners.link import Link
+from runners.prober import Prober
 from tests.runners.engine.external import servers
 
 
@@ -29,3 +30,20 @@ def test_a_cancelled_run_is_not_called_lost(tmp_path: Path, caplog: pytest.LogCa
         group.link.close()
     assert [record.getMessage() for record in caplog.records] == [said]
     assert (attempt.folder / "withdrawn").exists()
+
+
+@pytest.mark.parametrize(
+    ("action", "said"), [("cancel", "probe 5 attempt 1 was cancelled"), ("lost", "probe 5 attempt 1 is lost: the service gave it to another attempt")]
+)
+def test_a_cancelled_probe_is_not_called_lost(tmp_path: Path, caplog: pytest.LogCaptureFixture, action: str, said: str) -> None:
+    """Catches the same of a probe, whose runner was told that either might be so."""
+    stale = {"title": "Over", "detail": "Probe 5 is over.", "action": action}
+    lease: Any = SimpleNamespace(probe=5, attempt=1, token="t", lease_seconds=60.0, beat_seconds=0.0)
+    job: Any = SimpleNamespace(write=lambda _: None)
+    child: Any = SimpleNamespace(exit=None, measure=lambda _: None)
+    with servers.served({"/api/v1/probes/5/attempts/1/heartbeat": lambda handler: handler.reply(stale, 409)}) as url:
+        link = Link(url, "t")
+        with caplog.at_level(logging.INFO, "bezmen.runner"):
+            Prober(link, lease, job, tmp_path, lambda: False).run(child)
+        link.close()
+    assert [record.getMessage() for record in caplog.records] == [said]

@@ -26,7 +26,8 @@ class Handler(BaseHTTPRequestHandler):
         self.routes[self.path](self)
 
     def do_POST(self) -> None:
-        self.body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        sent = self.rfile.read(int(self.headers["content-length"]))
+        self.body = json.loads(sent) if sent else None
         self.routes[self.path](self)
 
     def log_message(self, *_: Any) -> None:
