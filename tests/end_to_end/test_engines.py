@@ -10,9 +10,9 @@ from typing import Any
 import psutil
 import pytest
 
-from app.domain.facts import FACT, AnyFact, RequestFact, TrialFact
 from runners.engine.external.made.llama_cpp import installed
 from tests.end_to_end.conftest import Site
+from tests.end_to_end.facts import counted, facts, requests_of, require_same_answers
 from tests.runners.served import llama
 
 pytestmark = [pytest.mark.model, pytest.mark.timeout(900)]
@@ -44,28 +44,17 @@ def measured(site: Site, engines: Path) -> dict[tuple[str, int], int]:
     return runs
 
 
-def facts(site: Site, run: int) -> list[AnyFact]:
-    return [FACT.validate_json(line) for line in site.http.get(f"/api/v1/runs/{run}/facts").text.splitlines()]
-
-
 @pytest.mark.parametrize(("language", "load"), RUNS)
 def test_our_counts_are_the_engines_own(site: Site, measured: dict[tuple[str, int], int], language: str, load: int) -> None:
     """Catches a request counted twice or not at all, and counters of another trial. At load 1 every count of every request is known."""
     found = facts(site, measured[language, load])
-    trials = [fact for fact in found if isinstance(fact, TrialFact)]
-    requests = [fact for fact in found if isinstance(fact, RequestFact)]
-    assert {trial.foreign for trial in trials} == {0}
-    for trial in trials:
-        own = [fact for fact in requests if (fact.arm, fact.trial) == (trial.arm, trial.trial)]
-        assert trial.counted is not None
-        counts = trial.counted.counts
-        assert (counts.requests, counts.emitted) == (len(own), sum(fact.emitted for fact in own))
-        assert counts.drafted == sum(fact.drafted or 0 for fact in own)
-        assert counts.verified == sum(fact.verified or 0 for fact in own)
+    for one in counted(found):
+        counts = one.counts
+        assert (counts.requests, counts.emitted) == (len(one.own), one.sum("emitted"))
+        assert (counts.drafted, counts.verified) == (one.sum("drafted"), one.sum("verified"))
         if load == 1:
-            assert counts.rounds == sum(fact.rounds or 0 for fact in own)
-            assert counts.undrafted == sum(fact.undrafted or 0 for fact in own)
-    told = {fact.rounds is None for fact in requests if fact.arm == "speculative" and fact.drafted}
+            assert (counts.rounds, counts.undrafted) == (one.sum("rounds"), one.sum("undrafted"))
+    told = {fact.rounds is None for fact in requests_of(found) if fact.arm == "speculative" and fact.drafted}
     assert told <= {load > 1}
 
 
@@ -93,14 +82,11 @@ def test_a_report_has_acceptance_and_speed(site: Site, measured: dict[tuple[str,
 
 @pytest.mark.parametrize("language", [language for language, load in RUNS if load == 1])
 def test_answers_are_the_same_with_and_without_drafts(site: Site, measured: dict[tuple[str, int], int], language: str) -> None:
-    requests = [fact for fact in facts(site, measured[language, 1]) if isinstance(fact, RequestFact)]
-    plain = {fact.prompt: fact.output_digest for fact in requests if fact.arm == "plain"}
-    assert len(plain) == 8
-    assert all(fact.output_digest == plain[fact.prompt] for fact in requests)
+    require_same_answers(facts(site, measured[language, 1]), 8)
 
 
 def answered(site: Site, run: int) -> set[tuple[str, int, str]]:
-    return {(fact.arm, fact.trial, fact.prompt) for fact in facts(site, run) if isinstance(fact, RequestFact)}
+    return {(fact.arm, fact.trial, fact.prompt) for fact in requests_of(facts(site, run))}
 
 
 def of_arm(site: Site, runner: subprocess.Popen[str]) -> psutil.Process | None:

@@ -2,10 +2,10 @@
 
 import pytest
 
-from app.domain.facts import PreflightFact, RequestFact, TrialFact
+from app.domain.facts import PreflightFact
 from runners.engine.external.made.vllm import VERSION, installed
 from tests.end_to_end.conftest import Site
-from tests.end_to_end.test_engines import facts
+from tests.end_to_end.facts import counted, facts, requests_of, require_same_answers
 
 pytestmark = [pytest.mark.model, pytest.mark.vllm, pytest.mark.timeout(1800)]
 RUNS = [("en", 1), ("ru", 1), ("en", 2)]
@@ -37,23 +37,16 @@ def test_our_counts_are_the_engines_own(site: Site, measured: dict[tuple[str, in
     """Catches a request counted twice or not at all, and counters of another trial. vLLM tells the rounds of every request at any load, and the
     steps without a draft follow from its counters at load 1."""
     found = facts(site, measured[language, load])
-    trials = [fact for fact in found if isinstance(fact, TrialFact)]
-    requests = [fact for fact in found if isinstance(fact, RequestFact)]
-    assert {trial.foreign for trial in trials} == {0}
-    for trial in trials:
-        own = [fact for fact in requests if (fact.arm, fact.trial) == (trial.arm, trial.trial)]
-        assert trial.counted is not None
-        counts = trial.counted.counts
-        assert (counts.requests, counts.emitted) == (len(own), sum(fact.emitted for fact in own))
-        assert counts.prefill_tokens == sum(fact.prefill_tokens or 0 for fact in own)
-        if trial.arm == "speculative":
-            assert counts.drafted == sum(fact.drafted or 0 for fact in own)
-            assert counts.verified == sum(fact.verified or 0 for fact in own)
-            assert counts.rounds == sum(fact.rounds or 0 for fact in own)
+    for one in counted(found):
+        counts = one.counts
+        assert (counts.requests, counts.emitted) == (len(one.own), one.sum("emitted"))
+        assert counts.prefill_tokens == one.sum("prefill_tokens")
+        if one.trial.arm == "speculative":
+            assert (counts.drafted, counts.verified, counts.rounds) == (one.sum("drafted"), one.sum("verified"), one.sum("rounds"))
             assert counts.drafted
         if load == 1:
-            assert counts.undrafted == sum(fact.undrafted or 0 for fact in own)
-    speculative = [fact for fact in requests if fact.arm == "speculative"]
+            assert counts.undrafted == one.sum("undrafted")
+    speculative = [fact for fact in requests_of(found) if fact.arm == "speculative"]
     assert {fact.drafted_source for fact in speculative} == {"observed"}
     assert {fact.undrafted is None for fact in speculative} == {load > 1}
     assert {(len(fact.round_drafted), sum(fact.round_drafted), sum(fact.round_verified)) for fact in speculative} == {
@@ -63,10 +56,7 @@ def test_our_counts_are_the_engines_own(site: Site, measured: dict[tuple[str, in
 
 @pytest.mark.parametrize(("language", "load"), RUNS)
 def test_answers_are_the_same_with_and_without_drafts(site: Site, measured: dict[tuple[str, int], int], language: str, load: int) -> None:
-    requests = [fact for fact in facts(site, measured[language, load]) if isinstance(fact, RequestFact)]
-    plain = {fact.prompt: fact.output_digest for fact in requests if fact.arm == "plain"}
-    assert len(plain) == PROMPTS
-    assert all(fact.output_digest == plain[fact.prompt] for fact in requests)
+    require_same_answers(facts(site, measured[language, load]), PROMPTS)
 
 
 @pytest.mark.parametrize(("language", "load"), RUNS)
