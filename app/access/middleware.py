@@ -97,7 +97,8 @@ class BodyLimit:
 
     @staticmethod
     def _too_large(limit: int) -> TooLarge:
-        return TooLarge(f"The body may take {limit // KIB} KiB.")
+        # What a form takes beside its files is no part of what a person is told.
+        return TooLarge(f"The body may take {limit // KIB**2} MiB." if limit >= KIB**2 else f"The body may take {limit // KIB} KiB.")
 
 
 class Headers:

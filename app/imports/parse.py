@@ -59,6 +59,8 @@ def _opened(content: bytes) -> bytes:
             found = stream.read(LARGEST_FILE + 1)
     except (OSError, EOFError, zlib.error):
         raise NotImported(plain("The file is compressed with gzip, and damaged or cut off; compress it again.")) from None
+    if found.startswith(_GZIP):
+        raise NotImported(plain("The file is compressed twice; decompress it once, and import it again."))
     if len(found) > LARGEST_FILE:
         raise NotImported(plain("The file has more than %(most)s MiB when it is decompressed.", most=LARGEST_FILE // _MEBI))
     return found

@@ -67,7 +67,9 @@ def notes(imported: Imported, language: str | None) -> list[Sentence]:
     if texts is None:
         return [] if language is None else [UNREAD]
     found = []
-    if language is not None:
+    # Answers that are refused by their letters are told of there.
+    script = None if language is None else script_of(language)
+    if language is not None and (script is None or _other_script(texts, language, script) is None):
         found.append(_read_for(texts, language))
     if 0 < texts.looping <= TOLERATED * texts.read:
         found.append(

@@ -41,6 +41,7 @@ def refused(content: bytes) -> str:
         (b'{"a": 1}\n{"b": NaN}', "line 2: NaN"),
         (gzip.compress(b'{"a": 1}')[:-6], "damaged or cut off"),
         (b"\x1f\x8b" + bytes(40), "damaged or cut off"),
+        (gzip.compress(gzip.compress(b'{"a": 1}')), "The file is compressed twice; decompress it once"),
     ],
 )
 def test_what_is_wrong_is_said_with_its_place(content: bytes, said: str) -> None:
