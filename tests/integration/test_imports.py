@@ -188,6 +188,7 @@ async def test_a_wrong_number_of_requests_is_corrected(service: Service) -> None
     ("engine", "body", "said"),
     [
         ("llama", {"requests": 434}, "434 requests cannot have delivered 433 tokens"),
+        ("llama", {"requests": 222, "concurrency": 1}, "256 decode calls are fewer than 222 for prompts and 35 for rounds: requests shared them"),
         ("llama", {"requests": None}, "llama-server does not count its requests"),
         ("vllm", {"requests": 7}, "The server counted 8 requests between the two texts, not 7"),
         ("llama", {"requests": 8, "concurrency": 1, "load": "many"}, "load concurrency 1"),
@@ -199,7 +200,11 @@ async def test_a_wrong_correction_is_refused_as_at_first(service: Service, engin
     made = (await service.client.post(query, files=metrics(engine), headers=service.admin)).json()
     answer = await patch(service, made["id"], body)
     assert (answer.status_code, said in answer.json()["detail"]) == (422, True)
+    assert answer.json()["errors"]
     assert (await service.get(f"/api/v1/imports/{made['id']}")).json() == made
+    typed = {name: "" if value is None else str(value) for name, value in body.items()}
+    page = await service.client.post(f"/imports/{made['id']}", data=typed, headers={"Sec-Fetch-Site": "same-origin", "Accept": "text/html"})
+    assert (page.status_code, 'aria-invalid="true"' in page.text) == (422, True)
 
 
 async def test_requests_of_another_file_are_not_corrected(service: Service) -> None:

@@ -55,11 +55,14 @@ def anew(found: Imported, server: Server, requests: int | None, concurrency: int
 
 
 def _made(server: Server, moved: Moved, requests: int | None, concurrency: int | None, carried: Carried) -> Imported:
-    try:
-        total = server.counted(moved, requests, concurrency == 1)
-    except NotUnderstood as error:
-        raise NotImported(error.sentence) from None
+    total = _counted(server, moved, requests)
     _check(total, requests)
+    if concurrency == 1:
+        try:
+            total = server.counted(moved, requests, True)
+        except NotUnderstood as error:
+            # It is understood without that word.
+            raise NotImported(error.sentence, field="/concurrency") from None
     own = {
         "engine": total.engine,
         "longest_draft": drafted(total.counts.longest_draft),
@@ -68,6 +71,13 @@ def _made(server: Server, moved: Moved, requests: int | None, concurrency: int |
     return Imported(
         format=server.name, tool=server.tool, carried=carried.model_copy(update=own), total=total, remarks=tuple(_remarks(total)),
     )  # fmt: skip
+
+
+def _counted(server: Server, moved: Moved, requests: int | None) -> Reading:
+    try:
+        return server.counted(moved, requests, False)
+    except NotUnderstood as error:
+        raise NotImported(error.sentence) from None
 
 
 def _check(total: Reading, said: int | None) -> None:
