@@ -151,11 +151,22 @@ def both(reports: Sequence[Report], axis: Axis, accepted: Contrast, speed: Contr
         )
     side = side_of(speed, 1.0)
     if side < 0:
+        return _less((first, second), values)
+    return Sentence(text=_FASTER[first, second], values=values) if side > 0 else _level((first, second), accepted, values)
+
+
+def _less(outcomes: tuple[Outcome, Outcome], values: Values) -> Sentence:
+    """The first one's speed-up is surely the lesser."""
+    if outcomes == ("pays", "does not pay"):
         return plain(
-            "No. The speed-up of run %(first)s is %(speedup)s of that of run %(second)s; acceptance differs by %(difference)s, over %(pairs)s.",
+            "Cannot tell: run %(first)s pays and run %(second)s does not, and yet over what both measured the speed-up of the first is %(speedup)s "
+            "of that of the second. Acceptance differs by %(difference)s, over %(pairs)s.",
             **values,
         )
-    return Sentence(text=_FASTER[first, second], values=values) if side > 0 else _level((first, second), accepted, values)
+    return plain(
+        "No. The speed-up of run %(first)s is %(speedup)s of that of run %(second)s; acceptance differs by %(difference)s, over %(pairs)s.",
+        **values,
+    )
 
 
 def over(contrast: Contrast) -> Values:
@@ -191,8 +202,8 @@ def _level(outcomes: tuple[Outcome, Outcome], accepted: Contrast, values: Values
     """An interval that holds no difference is no proof of equality; two decided verdicts are an answer."""
     if outcomes == ("pays", "pays"):
         return plain(
-            "As far as can be told, yes: it pays in both. The speed-up of run %(first)s is %(speedup)s of that of run %(second)s; acceptance differs "
-            "by %(difference)s, over %(pairs)s.",
+            "It pays in both, and no difference in speed-up is shown: the speed-up of run %(first)s is %(speedup)s of that of run %(second)s. "
+            "Acceptance differs by %(difference)s, over %(pairs)s.",
             **values,
         )
     if side_of(accepted, 0.0) != 0:

@@ -43,6 +43,19 @@ def test_a_faster_run_is_said_to_do_what_its_verdict_says(first: Outcome, second
     assert re.search(r"\b1[.,]80×", text)
 
 
+def test_what_two_verdicts_and_their_quotient_contradict_in_is_no_answer() -> None:
+    """Catches a plain "no" of the run that pays beside one that does not, whichever of the two is named first."""
+    for outcomes, speedup in ((("pays", "does not pay"), 0.5), (("does not pay", "pays"), 1.8)):
+        assert said(*outcomes, speedup).startswith("Cannot tell: run 4"), outcomes
+
+
+def test_an_interval_that_holds_no_difference_is_no_yes() -> None:
+    """Catches "it pays as well" of an interval that is merely wide: the question is whether it pays as well."""
+    text = said("pays", "pays", 1.0)
+    assert text.startswith("It pays in both, and no difference in speed-up is shown: ")
+    assert "yes" not in text.lower()
+
+
 @pytest.mark.parametrize(("first", "second"), list(product(OUTCOMES, OUTCOMES)))
 def test_russian_has_a_subject_too(first: Outcome, second: Outcome) -> None:
     """Catches a Russian sentence about nobody: both runs are named in it, whatever the quotient."""
