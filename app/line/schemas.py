@@ -16,10 +16,12 @@ Standing = Literal["offline", "does not offer", "labels", "busy", "free"]
 
 
 class Floors(Value):
-    """The noise floors of the last `runs` of a runner that have one with an interval: none of these goes below `low` or above `high`, and `uneven` of
-    them exclude 1."""
+    """The noise floors of the last `runs` of a runner that have one with an interval: they lie from `least` to `most`, no interval goes below `low`
+    or above `high`, and `uneven` of these exclude 1."""
 
     runs: int
+    least: float
+    most: float
     low: float
     high: float
     uneven: int

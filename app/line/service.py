@@ -72,11 +72,12 @@ def _quiet(runner: int, disturbed: Mapping[int, tuple[int, int]], floors: Mappin
 
 def spread(floors: Iterable[Estimate]) -> Floors | None:
     """How far noise floors have moved from run to run, their intervals included."""
-    ends = [(floor.low, floor.high) for floor in floors if floor.low is not None and floor.high is not None]
-    if not ends:
+    found = [(one.point, one.low, one.high) for one in floors if one.point is not None and one.low is not None and one.high is not None]
+    if not found:
         return None
-    uneven = sum(not low <= 1 <= high for low, high in ends)
-    return Floors(runs=len(ends), low=min(low for low, _ in ends), high=max(high for _, high in ends), uneven=uneven)
+    points, lows, highs = zip(*found, strict=True)
+    uneven = sum(not low <= 1 <= high for _, low, high in found)
+    return Floors(runs=len(found), least=min(points), most=max(points), low=min(lows), high=max(highs), uneven=uneven)
 
 
 def _waiting(run: RunSummary, known: list[KnownRunner]) -> Waiting:

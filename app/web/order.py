@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from app.domain.catalogue import OfferedModel, OfferedSuite, Part
+from app.domain.catalogue import OfferedModel, OfferedSuite, Part, ServedEngine
 from app.domain.language import standard_tag
 from app.domain.multiply import MOST_RUNS, bodies, size
 from app.domain.spec import COLDEST, NAMED_IN, PASSES, SEEDS, RunSpec
@@ -127,6 +127,13 @@ def load_for(catalogue: Catalogue) -> dict[str, Any]:
     fields = LOAD["properties"]
     most = catalogue.max_concurrency or fields["concurrency"]["maximum"]
     return {"properties": fields | {"concurrency": fields["concurrency"] | {"maximum": most}}}
+
+
+def sampling_for(served: ServedEngine | None) -> dict[str, Any]:
+    """The fields of sampling; on a served engine with what app.domain.fit would refuse said beforehand."""
+    words = mark("Leave it empty: this engine is asked to draw from the whole distribution.")
+    whole = {name: SAMPLING["properties"][name] | {"description": words} for name in ("top_k", "top_p")}
+    return SAMPLING if served is None else SAMPLING | {"properties": SAMPLING["properties"] | whole}
 
 
 def key_of(model: OfferedModel) -> str:

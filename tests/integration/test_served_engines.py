@@ -84,6 +84,16 @@ async def test_the_form_changes_with_the_engine(service: Service) -> None:
     assert 'name="compile"' not in served
 
 
+async def test_a_form_of_one_served_engine_names_it(service: Service) -> None:
+    """Catches an order whose engine is nowhere on its form, since there is no other to choose, and fields that it refuses without a word of that."""
+    only = factories_served.offer(factories_served.llama()).model_copy(update={"engines": ("llama",), "drafters": (), "controllers": ()})
+    await publish(service, only)
+    shown = (await service.get("/submit")).text
+    assert '<span translate="no">llama</span> <span class="fine">llama.cpp, started by the runner</span>' in shown
+    assert shown.count("this engine is asked to draw from the whole distribution") == 2
+    assert "which is called exact here at temperature 0" in shown
+
+
 async def test_an_order_of_the_form_reaches_its_engine(service: Service) -> None:
     """Catches a form whose order goes to our own loop, and a refusal that stands at no field."""
     await publish(service, OFFER)

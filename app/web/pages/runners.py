@@ -140,13 +140,14 @@ def _floor(runner: RunnerView, locale: str) -> Shown:
 
 
 def floors(runner: RunnerView, locale: str) -> str:
-    """`last 5 runs within [0.95, 1.06], not level: 1`: one run's floor says little of the next one's."""
+    """`last 5 runs: 0.99× to 1.01×, intervals within [0.95, 1.06], not level: 1`: one run's floor says little of the next one's."""
     found = runner.quiet.floors
     if found is None or found.runs < 2:
         return ""
-    said = gettext("last %(runs)s runs within %(interval)s, not level: %(uneven)s", locale)
-    interval = number("ratio", 1.0, found.low, found.high, locale).interval
-    return said % {"runs": decimal(found.runs, 0, locale), "interval": interval, "uneven": decimal(found.uneven, 0, locale)}
+    said = gettext("last %(runs)s runs: %(least)s to %(most)s, intervals within %(interval)s, not level: %(uneven)s", locale)
+    least, most = (number("ratio", one, found.least, found.most, locale).value for one in (found.least, found.most))
+    values = {"runs": decimal(found.runs, 0, locale), "least": least, "most": most, "uneven": decimal(found.uneven, 0, locale)}
+    return said % (values | {"interval": number("ratio", 1.0, found.low, found.high, locale).interval})
 
 
 def _names(offered: Sequence[Any]) -> str:

@@ -25,7 +25,7 @@ from app.runs.relatives import Relatives, relatives_service
 from app.runs.service import Runs, runs_service
 from app.web import engine_words
 from app.web.estimate import expectation
-from app.web.order import ENGINE, HOW_LONG, LABELS, LIMIT, LOAD, SAMPLING, Also, Order, engine_of, key_of, load_for, place, read
+from app.web.order import ENGINE, HOW_LONG, LABELS, LIMIT, LOAD, SAMPLING, Also, Order, engine_of, key_of, load_for, place, read, sampling_for
 from app.web.order_words import named, summary
 from app.web.preferences import locale_of
 from app.web.render import fragment, page
@@ -212,12 +212,13 @@ def view(
     engine = [] if served else fields("", ENGINE, typed, errors, locale)
     limit, load = fields("", LIMIT, typed, errors, locale)[0], fields("", load_for(catalogue), typed, errors, locale)
     labels = replace(fields("", LABELS, typed, errors, locale)[0], suggestions=_known_labels(catalogue))
-    sampling, how_long = fields("", SAMPLING, typed, errors, locale), fields("", HOW_LONG, typed, errors, locale)
+    sampling, how_long = fields("", sampling_for(served), typed, errors, locale), fields("", HOW_LONG, typed, errors, locale)
     drawn = [*(f for option in (*drafters, *controllers, *verifiers) for f in option.fields), *engine, limit, *load, labels, *sampling, *how_long]
     return {
         "alive": alive,
         "engines": engines if len(engines) > 1 or errors.get("engine") else [],
         "served": served,
+        "about_engine": engine_words.summary(chosen, served, locale),
         "models": [Option(key_of(m), key_of(m).partition(":")[2], m.licence or "", (), typed.get("model") == key_of(m)) for m in catalogue.models],
         "dtypes": list(dict.fromkeys(dtype for m in catalogue.models for dtype in m.dtypes)),
         "engine": engine,

@@ -55,13 +55,13 @@ def test_the_noise_floor_is_of_several_runs() -> None:
     runs = [floor(0.99, 1.01), floor(1.02, 1.06), floor(None, None), floor(0.95, 1.03)]
     found = spread(runs)
     assert found is not None
-    assert (found.runs, found.low, found.high, found.uneven) == (3, 0.95, 1.06, 1)
+    assert (found.runs, found.least, found.most, found.low, found.high, found.uneven) == (3, 0.99, 1.04, 0.95, 1.06, 1)
     assert spread([floor(None, None)]) is None
     quiet = Quiet(trials=10, disturbed=0, noise_floor=runs[0], run=12, floors=found)
     runner = RunnerView(
         name="local", device="cpu", state="idle", last_seen=datetime(2026, 11, 1, tzinfo=UTC), labels={}, version="0", run=None,
         offer=factories.offer(), quiet=quiet,
     )  # fmt: skip
-    assert floors(runner, "en").replace("\xa0", " ") == "last 3 runs within [0.95, 1.06], not level: 1"
+    assert floors(runner, "en").replace("\xa0", " ") == "last 3 runs: 0.990× to 1.040×, intervals within [0.95, 1.06], not level: 1"
     alone = runner.model_copy(update={"quiet": quiet.model_copy(update={"floors": spread(runs[:1])})})
     assert floors(alone, "en") == ""
