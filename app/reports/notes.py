@@ -50,6 +50,11 @@ def _bench(record: RunRecord, frames: Frames) -> Iterator[Sentence]:
             "engines.",
             engine=record.spec.engine,
         )
+    if seen is not None and seen.plain_arm and record.spec.engine != OWN_ENGINE and seen.drafter_memory != "process":
+        yield plain(
+            "Each arm is one start of its server, and how two starts of it differ is in no interval: repeat the run before you rely on a small "
+            "speed-up."
+        )
     if seen is not None and seen.batched_verification == "not batched":
         yield plain("Verification is not one batched forward here, so no speed-up can be expected.")
     if seen is not None and seen.shared_cache == "not shared":

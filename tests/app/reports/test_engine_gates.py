@@ -265,3 +265,13 @@ def test_told_trials_are_those_of_their_requests() -> None:
         own = [fact for fact in BASE.requests if (fact.arm, fact.trial) == (trial.arm, trial.trial)]
         assert trial.counted is not None
         assert (trial.counted.counts.requests, trial.counted.counts.verified) == (12, sum(fact.verified or 0 for fact in own))
+
+
+def test_a_speed_up_of_one_start_of_each_server_is_said_to_be() -> None:
+    """Catches an interval that is read as if it held what differs from one start of a server to the next."""
+    said = "one start of its server"
+    assert any(said in say(note) for note in build(BASE).notes)
+    own = record(spec={"engine": "transformers", "drafter": {"name": "ngram", "params": {"max_ngram": 3}}})
+    assert not any(said in say(note) for note in build(own).notes)
+    anew = BASE.model_copy(update={"preflight": BASE.preflight and BASE.preflight.model_copy(update={"drafter_memory": "process"})})
+    assert not any(said in say(note) for note in build(anew).notes)
