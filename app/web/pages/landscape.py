@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request
@@ -22,6 +22,7 @@ from app.web import claim_words
 from app.web.claim_form import read, sentence
 from app.web.claims_plot import build
 from app.web.pages.languages import Run, run_of, tokenizer_of
+from app.web.passport import sampling
 from app.web.preferences import locale_of
 from app.web.render import page
 
@@ -126,7 +127,12 @@ def _system(row: Row, locale: str) -> System:
 
 def _runs(row: Row, locale: str) -> tuple[Run, ...]:
     """One run of each language and kind of load is enough to stand beside a claim; all are on the page of languages."""
-    return tuple(run_of(one, tokenizer_of(one), locale) for one in beside(row.measured))
+    return tuple(_drawn(run_of(one, tokenizer_of(one), locale), locale) for one in beside(row.measured))
+
+
+def _drawn(run: Run, locale: str) -> Run:
+    """Behind the load how answers were drawn, where they were."""
+    return run if run.found.sampling.temperature == 0 else replace(run, load=f"{run.load}, {sampling(run.found.sampling, locale)}")
 
 
 def _unmeasured(row: Row, locale: str) -> str:
