@@ -52,6 +52,10 @@ class Contradicted(InvalidInput):
     """The file itself says otherwise"""
 
 
+class SaidTwice(Contradicted):
+    """The load is said twice"""
+
+
 class OtherWords(Conflict):
     """This file is here already"""
 
@@ -220,6 +224,10 @@ def _wrong(fault: Fault) -> WrongFile:
 def _report(read: Imported, supplied: Said) -> ImportedReport:
     """Raises Contradicted."""
     other = contradictions(read.carried, supplied)
+    if "load" in other and read.carried.load_said:
+        fields = [{"pointer": "/load", "detail": f"concurrency says {other['load']}"}]
+        said = f"{other['load']} and load {supplied.load} are both said of the requests; leave load out, or say another concurrency."
+        raise SaidTwice(said, fields=fields)
     if other:
         fields = [{"pointer": f"/{name}", "detail": f"the file says {value}"} for name, value in other.items()]
         named = ", ".join(f"{name} {value}" for name, value in other.items())

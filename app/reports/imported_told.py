@@ -22,6 +22,11 @@ def not_told(imported: Imported, name: str) -> Sentence:
     lacking = [request.name for request in imported.requests if not _tells(request.reading.counts, name)]
     if 0 < len(lacking) < len(imported.requests):
         return _lacked(len(lacking), len(imported.requests), lacking[0], count, names)
+    if name == "undrafted" and not looked and imported.carried.load_said:
+        # The counter of steps is there; what prompts took of them is not known of requests that shared steps.
+        return plain(
+            "Steps without a draft are known only of requests that ran one at a time; if these did, say so: %(name)s is 1.", name="concurrency"
+        )
     if looked:
         return plain("The file does not tell %(count)s; looked for: %(names)s.", count=count, names=names)
     return plain("The file does not tell %(count)s.", count=count)

@@ -119,7 +119,8 @@ def full(report: Report, locale: str) -> list[tuple[str, list[Row]]]:
         (word("How"), [
             row("load", load(p.load, locale)), row("sampling", sampling(p.sampling, locale)), row("stop strings", stop),
             row("ignores end of text", word("yes") if p.ignore_eos else word("no")), row("token limit", decimal(p.max_new_tokens, 0, locale)),
-            row("context length", word("unknown") if p.context_length is None else decimal(p.context_length, 0, locale)), row("prefix cache", value("prefix_cache")),
+            row("context length", word("unknown") if p.context_length is None else decimal(p.context_length, 0, locale)),
+            row("prefix cache", value("prefix_cache")),
             row("cache dtype", p.cache_dtype),
             row("cache shared by draft and verification", value("shared_cache")),
             row("verification in one batched forward", value("batched_verification")),

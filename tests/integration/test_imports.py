@@ -146,8 +146,8 @@ async def test_two_texts_of_metrics_take_the_number_of_their_requests(service: S
     assert [counts[name] for name in ("requests", "emitted", "rounds", "verified", "drafted", "undrafted")] == [8, 433, 35, 177, 258, 213]
     assert made.json()["report"]["closure"] == "closes"
     assert (made.json()["report"]["known"]["load"], made.json()["report"]["told_by"]["load"]) == ("concurrency 1", "person")
-    other = {"load": "concurrency 4"}
-    assert (await patch(service, made.json()["id"], other)).status_code == 422
+    twice = await patch(service, made.json()["id"], {"load": "concurrency 4"})
+    assert (twice.status_code, twice.json()["title"]) == (422, "The load is said twice")
     query = "?requests=8&concurrency=1&language=ru&tokenizer=t"
     again = await service.client.post(f"/api/v1/imports{query}", files=metrics("llama"), headers=service.admin)
     assert (again.status_code, again.json()["id"]) == (200, made.json()["id"])
@@ -178,6 +178,8 @@ async def test_a_wrong_number_of_requests_is_corrected(service: Service) -> None
     assert (again.status_code, again.json()["id"]) == (200, made["id"])
     back = (await patch(service, made["id"], {"concurrency": None})).json()
     assert (back["report"]["counts"]["undrafted"], "load" in back["report"]["known"]) == (None, False)
+    steps = next(cell for cell in back["report"]["cells"] if cell["id"] == "tokens_per_target_forward")
+    assert "concurrency is 1" in steps["reason"]["said"]
     page = service.admin | {"Accept": "text/html"}
     access = (await service.client.get("/access", headers=page)).text
     assert "requests: 80 → 8" in access
@@ -191,7 +193,7 @@ async def test_a_wrong_number_of_requests_is_corrected(service: Service) -> None
         ("llama", {"requests": 222, "concurrency": 1}, "256 decode calls are fewer than 222 for prompts and 35 for rounds: requests shared them"),
         ("llama", {"requests": None}, "llama-server does not count its requests"),
         ("vllm", {"requests": 7}, "The server counted 8 requests between the two texts, not 7"),
-        ("llama", {"requests": 8, "concurrency": 1, "load": "many"}, "load concurrency 1"),
+        ("llama", {"requests": 8, "concurrency": 1, "load": "many"}, "concurrency 1 and load many are both said"),
     ],
 )
 async def test_a_wrong_correction_is_refused_as_at_first(service: Service, engine: str, body: dict[str, Any], said: str) -> None:

@@ -93,7 +93,10 @@ def counters(moved: Moved, *, requests: int, prompt_calls: int | None = None, lo
             kept_at=moved.by_position(_AT, "position"),
         ),
         drafted_source="absent" if told["drafted"] is None else "observed",
-        absent=absences({name: (key,) for name, key in names.items()}, {**told, "undrafted": undrafted}),
+        # With steps and rounds there, what is missing is what prompts took of them, which no counter tells.
+        absent=absences(
+            {name: (key,) for name, key in names.items()}, {**told, "undrafted": undrafted if told["rounds"] is None else moved.total(_CALLS)}
+        ),
         counts_before_stop=True,
         forced=forced,
     )

@@ -114,7 +114,10 @@ def counters(moved: Moved, *, prompt_steps: int | None = None, forced: str | Non
             kept_at=kept_at,
         ),
         drafted_source="absent" if told["drafted"] is None else "observed",
-        absent=absences({name: (key,) for name, key in names.items()}, {**told, "undrafted": undrafted}),
+        # With steps and rounds there, what is missing is what prompts took of them, which no counter tells.
+        absent=absences(
+            {name: (key,) for name, key in names.items()}, {**told, "undrafted": undrafted if told["rounds"] is None else moved.total(_STEPS)}
+        ),
         counts_before_stop=True,
         forced=forced,
     )
