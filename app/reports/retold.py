@@ -12,13 +12,16 @@ from app.reports.endings import ENDINGS
 from app.reports.engine_endings import ENGINE_ENDINGS
 from app.reports.problems import PROBLEMS
 from app.reports.translate import gettext
-from app.reports.words import STATES
+from app.reports.words import STATES, mark
 
 _PLACE = re.compile(r"%\((\w+)\)s")
 # One answer may name several faults; each is a sentence of its own.
 _BETWEEN = re.compile(r"((?<=[.?]) (?=[A-Z/])|; |\n)")
 # `/drafter/params/n: …`, `/drafter/params/n …`, `cursor: … (2 more)`, `drafter ngram: …`.
 _AT = re.compile(r"(?P<at>/\S*?|(?:drafter|controller|verifier) [\w-]+|[\w.-]+)(?P<colon>:?) (?P<said>.+?)(?P<more> \(\d+ more\))?", re.DOTALL)
+# An engine may be told with its arm and, where several are measured side by side, with how that one speculates.
+_ARM = re.compile(r"(?P<engine>[^;:\n]+) of the (?P<arm>plain|speculative) arm(?P<mode>(?: \([\w-]+\))?)")
+_ARMS = {"plain": mark("%(engine)s of the plain arm"), "speculative": mark("%(engine)s of the speculative arm")}
 _STOP = "_stop"
 # Sentences themselves, of which nothing is cut.
 _FREE = ("reason", "words")
@@ -80,9 +83,14 @@ def _acts(value: str, locale: str) -> str:
     return gettext(" and ", locale).join(gettext(act, locale) for act in value.split(" and "))
 
 
+def _engine(value: str, locale: str) -> str:
+    found = _ARM.fullmatch(value)
+    return value if found is None else gettext(_ARMS[found["arm"]], locale) % {"engine": found["engine"]} + found["mode"]
+
+
 _VALUES: dict[str, Callable[[str, str], str]] = {
     "reason": retell, "why": retell, "state": lambda value, locale: gettext(STATES.get(value, value), locale),
-    "act": gettext, "acts": _acts,
+    "engine": _engine, "act": gettext, "acts": _acts,
 }  # fmt: skip
 
 

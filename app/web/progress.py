@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from app.domain.spec import OWN_ENGINE
 from app.domain.status import FINAL, RunState
 from app.reports.format import NO_BREAK, STYLES, decimal, duration
 from app.reports.retold import retell
@@ -19,6 +20,8 @@ STAGES = {
     "losslessness": mark("comparing outputs"),
     "computing": mark("computing"),
 }
+# A served engine shows neither what a draft costs by itself nor its logits.
+OWN_STAGES = frozenset({"profile", "losslessness"})
 
 
 @dataclass(frozen=True)
@@ -43,7 +46,7 @@ def show(summary: RunSummary, locale: str) -> Progress:
     share = found.done / found.total if found is not None and found.total and stage in {"trial", "losslessness"} else None
     percent = "" if share is None else decimal(share * 100, 0, locale) + STYLES["share"].suffix(locale)
     return Progress(
-        _sentence(summary, stage, locale), _detail(summary, locale), share, percent, _waits(summary, stage, locale), _steps(stage, locale)
+        _sentence(summary, stage, locale), _detail(summary, locale), share, percent, _waits(summary, stage, locale), _steps(summary, stage, locale)
     )
 
 
@@ -92,7 +95,7 @@ def _waits(summary: RunSummary, stage: str, locale: str) -> str:
     return gettext("waits for a runner", locale) if stage == "queued" else gettext("waits for the first trial", locale)
 
 
-def _steps(stage: str, locale: str) -> tuple[tuple[str, bool, bool], ...]:
-    order = list(STAGES)
+def _steps(summary: RunSummary, stage: str, locale: str) -> tuple[tuple[str, bool, bool], ...]:
+    order = [name for name in STAGES if name == stage or name not in OWN_STAGES or summary.spec.engine == OWN_ENGINE]
     at = order.index(stage)
     return tuple((gettext(STAGES[name], locale), i < at, i == at) for i, name in enumerate(order))

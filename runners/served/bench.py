@@ -111,6 +111,8 @@ class ServedBench(Arms):
         self._last, before, began = seat, _spent(others), time.monotonic()
         try:
             yield
+            # What a guard no longer watches is nobody's any more, whatever it has answered.
+            self.servers[seat].check_alive()
         except EngineFault as fault:
             if (ended := self.servers[seat].end_of(fault)) is not None:
                 raise ended from fault
@@ -261,7 +263,7 @@ class ServedBench(Arms):
         server = self.servers[seat]
         counted = self._total(server, work)
         if counted is not None and (wrong := counted.counts.broken()):
-            raise EngineFault("engine_counts", f"The counters of {server.engine.name} contradict themselves: {'; '.join(wrong)}.")
+            raise EngineFault("engine_counts", f"The counters of {server.called} contradict themselves: {'; '.join(wrong)}.")
         return {"forwards": None, "slot_steps": None, "counted": counted, "foreign": None if counted is None else foreign(counted, work)}
 
 
@@ -284,4 +286,4 @@ def foreign(counted: Reading, work: Work) -> int | None:
 
 
 def _unreadable(server: Server, error: NotUnderstood) -> EngineFault:
-    return EngineFault("engine_unreadable", f"what {server.engine.name} counts is not understood: {error}")
+    return EngineFault("engine_unreadable", f"what {server.called} counts is not understood: {error}")

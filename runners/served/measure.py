@@ -75,10 +75,12 @@ def opened(job: Job, readies: dict[int, Ready], desk: Desk, logs: Path, machine:
     setup = Setup(ready.file, 0, ready.spec.load.concurrency, max(found.context for found in readies.values()), job.cores, ready.dtype)
     servers: dict[Seat, Server] = {}
     if ready.way.plain is not None and ready.way.plain_alias is not None:
-        servers[None] = _server(ready.way.plain, ready.way.plain_alias, setup, logs / "plain", clock)
+        servers[None] = _server(ready.way.plain, ready.way.plain_alias, setup, logs / "plain", clock, "plain arm")
     for number, found in readies.items():
         own = setup if found.second is None else replace(setup, draft=found.second.file)
-        servers[number] = _server(found.way.speculative, found.way.alias, own, logs / f"{number}", clock)
+        # A fault that ends all runs is told to all, so that those which are measured side by side say whose it is.
+        arm = "speculative arm" + (f" ({found.way.mode.mode})" if len(readies) > 1 else "")
+        servers[number] = _server(found.way.speculative, found.way.alias, own, logs / f"{number}", clock, arm)
 
     def asking(request: Request) -> Ask:
         spec = ready.spec
@@ -119,5 +121,5 @@ async def _up(server: Server) -> None:
     await server.engine.check_speculation(server.client)
 
 
-def _server(engine: Engine, alias: Alias, setup: Setup, log: Path, clock: Clock) -> Server:
-    return Server(engine, alias, None if isinstance(alias, Attached) else setup, log, clock)
+def _server(engine: Engine, alias: Alias, setup: Setup, log: Path, clock: Clock, arm: str) -> Server:
+    return Server(engine, alias, None if isinstance(alias, Attached) else setup, log, clock, called=f"{engine.name} of the {arm}")

@@ -25,10 +25,11 @@ WINDOW_SECONDS, RESTING, RESTLESS_SECONDS = 0.1, 0.25, 15.0
 
 class Server:
     """Started by the runner from `setup`, or attached to where there is none. `seconds` is what its last start took, None for one that ran already.
-    Every method but `stop` raises EngineFault."""
+    Faults call it `called`, or by its engine's name. Every method but `stop` raises EngineFault."""
 
-    def __init__(self, engine: Engine, alias: Alias, setup: Setup | None, log: Path, clock: Now) -> None:
+    def __init__(self, engine: Engine, alias: Alias, setup: Setup | None, log: Path, clock: Now, *, called: str | None = None) -> None:
         self.engine, self.alias, self.setup, self.log, self.clock = engine, alias, setup, log, clock
+        self.called: str = called or engine.name
         self.seconds: float | None = None
         self._serving: Serving | None = None
         self._client: Client | None = None
@@ -36,23 +37,23 @@ class Server:
     @property
     def client(self) -> Client:
         if self._client is None:
-            raise EngineFault("engine_gone", f"{self.engine.name} has been stopped")
+            raise EngineFault("engine_gone", f"{self.called} has been stopped")
         return self._client
 
     @property
     def serving(self) -> Serving:
         if self._serving is None:
-            raise EngineFault("engine_gone", f"{self.engine.name} has been stopped")
+            raise EngineFault("engine_gone", f"{self.called} has been stopped")
         return self._serving
 
     async def start(self) -> None:
         if self.setup is None or isinstance(self.alias, Attached):
             assert isinstance(self.alias, Attached)
-            self._serving = Serving.attach(self.engine, self.alias)
+            self._serving = Serving.attach(self.engine, self.alias, called=self.called)
         else:
             began = time.monotonic()
             self.setup = replace(self.setup, port=free_port())
-            self._serving = Serving.launch(self.engine, self.alias, self.setup, self.log)
+            self._serving = Serving.launch(self.engine, self.alias, self.setup, self.log, called=self.called)
             self.seconds = time.monotonic() - began
         self._client = self._serving.client(self.clock)
 
@@ -78,6 +79,9 @@ class Server:
     async def build(self) -> Build:
         return await self.serving.build(self.client, self.setup)
 
+    def check_alive(self) -> None:
+        self.serving.check_alive()
+
     def end_of(self, fault: EngineFault) -> EngineFault | None:
         """How the engine ended where it refused for that: one whose worker is gone says so before it goes too, and its log says why. None where it
         runs on, or nobody here can see it."""
@@ -94,7 +98,7 @@ class Server:
             if self.spent() - before < RESTING * WINDOW_SECONDS:
                 return
             if time.monotonic() > deadline:
-                called, seconds = self.engine.name, RESTLESS_SECONDS
+                called, seconds = self.called, RESTLESS_SECONDS
                 raise EngineFault("engine_restless", f"{called} takes its cores although nothing is asked of it, for more than {seconds:g} seconds")
 
     def spent(self) -> float:

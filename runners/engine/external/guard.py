@@ -11,8 +11,11 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 
 GRACE_SECONDS = 5.0
+# linux/prctl.h
+PR_SET_PDEATHSIG = 1
 
 
 _alone = threading.Event()
@@ -32,6 +35,23 @@ def _ignore(*_: object) -> None:
     """A handler of ours, since an ignored signal would be ignored by the command too."""
 
 
+def _bound() -> Callable[[], None] | None:
+    """What the command does before it begins, so that it ends with this guard even where that is killed; None where the system cannot say so."""
+    if sys.platform != "linux":
+        return None
+    import ctypes
+
+    prctl, guard = ctypes.CDLL(None).prctl, os.getpid()
+
+    def bind() -> None:
+        prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        # A guard that was killed before that sends no signal any more.
+        if os.getppid() != guard:
+            os._exit(1)
+
+    return bind
+
+
 def main() -> None:
     signal.signal(signal.SIGTERM, _ignore)
     signal.signal(signal.SIGINT, _ignore)
@@ -39,7 +59,7 @@ def main() -> None:
     try:
         if cores and hasattr(os, "sched_setaffinity"):
             os.sched_setaffinity(0, [int(core) for core in cores.split(",")])
-        command = subprocess.Popen(arguments, stdin=subprocess.DEVNULL)
+        command = subprocess.Popen(arguments, stdin=subprocess.DEVNULL, preexec_fn=_bound())
     except OSError as error:
         sys.exit(f"{arguments[0]} could not be started: {error.strerror}")
     threading.Thread(target=_follow, daemon=True).start()

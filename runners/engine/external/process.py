@@ -90,7 +90,8 @@ class Process(Program):
 
     def ended(self, patience: float = 0.0) -> EngineFault | None:
         """How it ended and its last words; None while it runs. A process whose connections have just broken may take `patience` seconds to be seen
-        as gone. One that chose to end does so again; one that a signal ended may do better another time."""
+        as gone. One that chose to end does so again; one that a signal ended may do better another time. It is gone with its guard, whichever of
+        them was killed."""
         self.await_exit(patience)
         if self.exit is None:
             return None

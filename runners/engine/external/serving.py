@@ -41,19 +41,20 @@ class Serving:
         self.engine, self.url, self.called, self.process, self._key = engine, url, called, process, key
 
     @classmethod
-    def launch(cls, engine: Engine, alias: Alias, setup: Setup, log: Path, *, seconds: float | None = None) -> Self:
-        """A process of its own, gone again where it does not become ready within `seconds`, which are the engine's own where they are left out."""
-        process = Process(engine.name, engine.command(alias, setup), setup.port, log)
+    def launch(cls, engine: Engine, alias: Alias, setup: Setup, log: Path, *, seconds: float | None = None, called: str | None = None) -> Self:
+        """A process of its own, gone again where it does not become ready within `seconds`, which are the engine's own where they are left out.
+        Faults call it `called`, or by its engine's name."""
+        process = Process(called or engine.name, engine.command(alias, setup), setup.port, log)
         try:
             process.await_ready(engine.health, engine.ready_seconds if seconds is None else seconds)
         except BaseException:
             process.stop()
             raise
-        return cls(engine, process.url, called=engine.name, process=process)
+        return cls(engine, process.url, called=process.called, process=process)
 
     @classmethod
-    def attach(cls, engine: Engine, alias: Attached) -> Self:
-        return cls(engine, alias.url, called=engine.name, key=alias.key())
+    def attach(cls, engine: Engine, alias: Attached, *, called: str | None = None) -> Self:
+        return cls(engine, alias.url, called=called or engine.name, key=alias.key())
 
     def __enter__(self) -> Self:
         return self
@@ -64,6 +65,11 @@ class Serving:
     def client(self, clock: Now, limits: Limits | None = None) -> Client:
         ended = None if self.process is None else self.process.ended
         return Client(self.called, self.url, clock, key=self._key, limits=limits, ended=ended)
+
+    def check_alive(self) -> None:
+        """Raises EngineFault where its process or what guards it is gone; of a server that was there before nobody here knows."""
+        if self.process is not None:
+            self.process.check_alive()
 
     def stop(self, grace: float = GRACE_SECONDS) -> None:
         """A server that was there before stays."""

@@ -117,6 +117,14 @@ def test_parts_are_known_in_russian(part: Part) -> None:
             "Given up after 3 attempts without a result; the last one: The runner went silent for 90 s.",
             "Попыток без результата: 3, больше их не будет. Последняя: Исполнитель молчит 90 с.",
         ),
+        (
+            "llama.cpp of the plain arm was ended by SIGKILL; its last words:\nout of memory",
+            "llama.cpp обычного варианта остановлен сигналом SIGKILL. Последние слова:\nout of memory",
+        ),
+        (
+            "the connection to llama.cpp of the speculative arm (ngram-mod) broke after 3 events of an answer: reset",
+            "соединение с llama.cpp спекулятивного варианта (ngram-mod) прервалось; событий ответа к тому времени: 3. reset",
+        ),
         ("suite mine-v1 has no prompts in en; it has ru.", "В наборе mine-v1 нет промптов на en; в нём есть ru."),
         ("Nobody ever said this.", "Nobody ever said this."),
         ("", ""),

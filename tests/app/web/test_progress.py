@@ -47,6 +47,20 @@ def test_attempt_and_runner_are_two_words(locale: str, said: str) -> None:
     assert said in " ".join(re.sub("<[^>]+>", "", html).split())
 
 
+@pytest.mark.parametrize(
+    ("engine", "steps"),
+    [
+        ("own", ["trials", "timing draft and verification", "comparing outputs", "computing"]),
+        ("llama", ["trials", "computing"]),
+    ],
+)
+def test_a_run_lists_the_stages_that_it_has(engine: str, steps: list[str]) -> None:
+    """Catches stages on the page of a served run that no such run ever reaches."""
+    summary = running()
+    summary = summary.model_copy(update={"spec": summary.spec.model_copy(update={"engine": engine} if engine != "own" else {})})
+    assert [name for name, _, _ in show(summary, "en").steps][-len(steps) - 1 :] == ["warming up", *steps]
+
+
 def test_the_tiles_follow_the_progress() -> None:
     """Catches a tile that waits for a step which is long over, and the words for the tiles printed on the page itself."""
     told = {"run": running(), "progress": show(running(), "en")}

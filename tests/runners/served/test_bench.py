@@ -1,6 +1,8 @@
 """Trials on a real server process that has llama-server's interface and writes down what it really did."""
 
 import json
+import os
+import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -68,7 +70,8 @@ class Laboratory:
         alias = LlamaServer(kind="llama.cpp", server=program, roots=(folder,), arguments=("--truth", str(folder / "truth.jsonl")))
         setup = Setup(self.model, 0, slots=self.ready.spec.load.concurrency, context=context, cores=(0,))
         arms = {None: LlamaCpp("target"), 0: LlamaCpp("target", LlamaCpp.modes.validate_python({"mode": mode}))}
-        servers = {seat: Server(engine, alias, setup, folder / f"{seat}.log", self.clock) for seat, engine in arms.items()}
+        called = {None: "llama.cpp of the plain arm", 0: "llama.cpp of the speculative arm"}
+        servers = {seat: Server(engine, alias, setup, folder / f"{seat}.log", self.clock, called=called[seat]) for seat, engine in arms.items()}
         self.wanted: Callable[[int], bool] = lambda _: True
 
         def asking(request: Any) -> Ask:
@@ -228,9 +231,9 @@ def test_requests_of_others_are_noticed(laboratory: Any) -> None:
 @pytest.mark.parametrize(
     ("model", "code", "words"),
     [
-        ("dies-5", "engine_exited", "out of memory"),
-        ("refuses-5", "engine_refused", "answered 500 to /completion: slot lost"),
-        ("quits-5", "engine_exited", "the worker is gone"),
+        ("dies-5", "engine_exited", "^llama.cpp of the speculative arm was ended by SIGKILL; its last words:\n(.*\n)*out of memory"),
+        ("refuses-5", "engine_refused", "^llama.cpp of the speculative arm answered 500 to /completion: slot lost"),
+        ("quits-5", "engine_exited", "^llama.cpp of the speculative arm exited with status 1; its last words:\n(.*\n)*the worker is gone"),
     ],
 )
 @pytest.mark.parametrize("load", [Load(), Load(concurrency=2)])
@@ -239,6 +242,30 @@ def test_an_engine_that_fails_in_the_middle_ends_the_trials_with_its_words(labor
     with pytest.raises(EngineFault, match=words) as fault:
         lab.facts()
     assert fault.value.code == code
+
+
+@pytest.mark.parametrize(("seat", "arm"), [(None, "plain"), (0, "speculative")])
+def test_an_engine_whose_guard_was_killed_ends_the_trials(laboratory: Any, monkeypatch: pytest.MonkeyPatch, seat: Any, arm: str) -> None:
+    """Catches an answer that is kept of an engine which nobody watches any more, on a system that lets it run on."""
+    lab = laboratory()
+    one = lab.bench._while_wanted
+
+    async def killed_behind(asked: Any, work: Any) -> Any:
+        heard = await one(asked, work)
+        if asked == seat:
+            process = lab.bench.servers[seat].serving.process
+            os.kill(process.pid, signal.SIGKILL)
+            process.await_exit(5.0)
+            monkeypatch.setattr(Server, "scrape", nothing)
+        return heard
+
+    async def nothing(_: Server) -> None:
+        return None
+
+    monkeypatch.setattr(lab.bench, "_while_wanted", killed_behind)
+    with pytest.raises(EngineFault, match=f"^llama.cpp of the {arm} arm was ended by SIGKILL") as fault:
+        lab.facts()
+    assert (fault.value.code, fault.value.again) == ("engine_exited", True)
 
 
 def test_what_was_measured_before_an_engine_fails_is_kept(laboratory: Any) -> None:

@@ -1,8 +1,8 @@
 """llama.cpp's llama-server, started by the runner; flags of b11434."""
 
 import json
-from collections.abc import Mapping, Sequence
-from typing import Annotated, ClassVar, Literal, Self
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated, ClassVar, Literal, Self, TypeVar
 
 from pydantic import Field, TypeAdapter, model_validator
 
@@ -11,7 +11,6 @@ from app.domain.outside import llama_cpp as told
 from app.domain.outside.reading import Engine as Kind
 from app.domain.outside.reading import Reading
 from app.domain.outside.streamed import Event, llama_event
-from app.domain.outside.untrusted import NotUnderstood
 from runners.engine.external.aliases import Alias, LlamaServer
 from runners.engine.external.answer import Answer, Ask
 from runners.engine.external.client import Client, Posted
@@ -21,6 +20,7 @@ from runners.engine.external.ports import LOOPBACK
 from runners.engine.external.process import Command
 
 Rate = Annotated[float, Field(ge=0, le=1)]
+Got = TypeVar("Got")
 Matching = Annotated[Few, Field(title="Length of the n-gram", description="tokens that must match")]
 
 
@@ -154,22 +154,25 @@ class LlamaCpp(Engine):
 
     async def context(self, client: Client, setup: Setup | None) -> int | None:
         """As /slots tells: a server rounds up what it was started with."""
-        try:
-            told_of = told.slot_context(json.loads(await client.get("/slots")))
-        except ValueError:
-            told_of = None
-        return told_of or await super().context(client, setup)
+        return await _of_slots(client, told.slot_context) or await super().context(client, setup)
 
     async def check_speculation(self, client: Client) -> None:
         """A draft model that does not fit is left out by the server, which then serves plainly and says so in /slots alone."""
-        try:
-            speculates = told.speculates(json.loads(await client.get("/slots")))
-        except (NotUnderstood, ValueError) as error:
-            raise EngineFault("engine_unreadable", f"what {client.called} says of its slots is not understood: {error}") from error
-        if speculates != (self.mode.mode != "plain"):
-            said = "speculates although it is the plain arm" if speculates else "does not speculate; does its draft model fit the target?"
-            raise EngineFault("engine_not_speculating", f"{client.called} {said}")
+        speculates = await _of_slots(client, told.speculates)
+        if speculates and self.mode.mode == "plain":
+            raise EngineFault("engine_not_speculating", f"{self.name} speculates although it is the plain arm")
+        if not speculates and self.mode.mode != "plain":
+            raise EngineFault("engine_not_speculating", f"{client.called} does not speculate; does its draft model fit the target?")
         await super().check_speculation(client)
+
+
+async def _of_slots(client: Client, read: Callable[[object], Got]) -> Got:
+    """What `read` finds in /slots. A fault on the way to them is a ValueError too, and is told as it is."""
+    said = await client.get("/slots")
+    try:
+        return read(json.loads(said))
+    except (ValueError, RecursionError) as error:
+        raise EngineFault("engine_unreadable", f"what {client.called} says of its slots is not understood: {error}") from error
 
 
 def _speculation(mode: Mode, setup: Setup, threads: str) -> tuple[str, ...]:

@@ -185,6 +185,30 @@ def test_an_arm_that_is_not_what_it_is_called_ends_before_the_first_trial(mode: 
         check({"mode": mode}, slots, 0)
 
 
+@pytest.mark.parametrize("what", ["check_speculation", "context"])
+@pytest.mark.parametrize(
+    ("slots", "code", "again", "said"),
+    [
+        (lambda handler: handler.reply({"error": {"message": "busy"}}, 500), "engine_refused", True, "llama.cpp answered 500 to /slots: busy"),
+        (lambda handler: handler.reply({"error": {"message": "no"}}, 401), "engine_refused", False, "llama.cpp answered 401 to /slots: no"),
+        (lambda handler: handler.hang_up(), "engine_gone", True, "llama.cpp could not be reached: "),
+        (lambda handler: handler.reply(b"[{"), "engine_unreadable", False, "what llama.cpp says of its slots is not understood: "),
+    ],
+)
+def test_a_server_that_fails_while_it_is_asked_for_its_slots_is_told_as_it_failed(what: str, slots: Any, code: str, again: bool, said: str) -> None:
+    """Catches a server that broke called one that nobody understands, which no retry would help, and a context taken from elsewhere for that."""
+    engine = arm("llama.cpp", mode="ngram-simple")
+
+    async def one(url: str) -> None:
+        async with Client("llama.cpp", url, Wall()) as client:
+            await (engine.context(client, SETUP) if what == "context" else engine.check_speculation(client))
+
+    with served({"/slots": slots}) as url, pytest.raises(EngineFault) as fault:
+        asyncio.run(one(url))
+    assert (fault.value.code, fault.value.again) == (code, again)
+    assert str(fault.value).startswith(said)
+
+
 def read(engine: Engine, path: str, data: bytes) -> tuple[Answer, Any]:
     async def one(url: str) -> Answer:
         async with Client(engine.name, url, Wall()) as client:

@@ -156,6 +156,19 @@ def test_an_engine_dies_with_its_parent(tmp_path: Path) -> None:
     assert all(gone(pid, 20) for pid in family)
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="this system ends no process with its parent")
+def test_an_engine_dies_with_its_guard_and_that_is_told(start: Start) -> None:
+    """Catches an engine that runs on when its guard was killed: its time would count as that of others, and nothing would end it with its runner."""
+    process = start("quick")
+    process.await_ready("/health", 30)
+    engine = psutil.Process(process.pid).children()[0].pid
+    os.kill(process.pid, signal.SIGKILL)
+    assert gone(engine, 2.0)
+    with pytest.raises(EngineFault, match=r"^llama\.cpp was ended by SIGKILL; its last words:\nloading model\.gguf as quick$") as fault:
+        process.check_alive()
+    assert (fault.value.code, fault.value.again) == ("engine_exited", True)
+
+
 def test_the_engine_sees_no_token_and_no_proxy(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BEZMEN_TOKEN", "secret")
     monkeypatch.setenv("HTTPS_PROXY", "http://proxy")
