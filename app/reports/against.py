@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from app.domain.sentence import Kind, Quantity, Sentence, plain
+from app.reports.accepted import Values, difference, guarded, is_told, why_untold
 from app.reports.axes import Axis
 from app.reports.format import say
 from app.reports.report import BreakEven, Contrast, Report
@@ -10,7 +11,6 @@ from app.reports.words import mark
 from app.statistics.verdict import Cause, Outcome
 from app.statistics.wording import quantity
 
-Values = dict[str, str | int | Quantity]
 # What is wrong with the bench itself, however many prompts there are.
 _UNSETTLED: dict[Cause, str] = {
     "not level": mark(
@@ -77,9 +77,9 @@ def unsettled(reports: Sequence[Report], accepted: Contrast | None) -> Sentence 
         return None
     report, cause = found
     floor = report.verdict.noise_floor
-    if accepted is None or (cause == "not level" and floor is None):
+    if accepted is None or not is_told(accepted) or (cause == "not level" and floor is None):
         return plain("Cannot tell: the bench of run %(run)s settles nothing of speed, as its own verdict says.", run=report.run)
-    values: Values = {"run": report.run, "difference": quantity("points", accepted.estimate), **over(accepted)}
+    values: Values = {"run": report.run, **difference(accepted)}
     if floor is not None:
         values["floor"] = quantity("ratio", floor)
     return Sentence(text=_UNSETTLED[cause], values=values)
@@ -88,18 +88,35 @@ def unsettled(reports: Sequence[Report], accepted: Contrast | None) -> Sentence 
 def half(named: Mapping[str, str], accepted: Contrast | None, speed: Contrast | None) -> Sentence:
     """Where one of the two cannot be contrasted."""
     if speed is not None:
-        said = quantity("ratio", speed.estimate)
-        return plain(
-            "Only speed is contrasted: the speed-up of run %(first)s is %(speedup)s of that of run %(second)s.",
-            first=named["first"],
-            second=named["second"],
-            speedup=said,
-        )
+        return _half_of_speed(named, speed)
     assert accepted is not None
-    return plain("Only acceptance is contrasted: the difference is %(difference)s.", difference=quantity("points", accepted.estimate))
+    if not is_told(accepted):
+        return plain(
+            "Cannot tell: only acceptance is contrasted, and how it differs cannot be told: %(reason)s (the run with fewer drafted in %(prompts)s).",
+            **why_untold(accepted),
+        )
+    return plain("Only acceptance is contrasted: the difference is %(difference)s, over %(pairs)s.", **difference(accepted))
+
+
+def _half_of_speed(named: Mapping[str, str], speed: Contrast) -> Sentence:
+    values: Values = {**named, "speedup": quantity("ratio", speed.estimate), "pairs": speed.estimate.n}
+    if speed.estimate.low is None:
+        return plain(
+            "Cannot tell: only speed is contrasted, and %(pairs)s give no interval: the speed-up of run %(first)s is %(speedup)s of that of run "
+            "%(second)s.",
+            **values,
+        )
+    return plain(
+        "Only speed is contrasted: the speed-up of run %(first)s is %(speedup)s of that of run %(second)s, over %(pairs)s.",
+        **values,
+    )
 
 
 def by_load(named: Mapping[str, str], accepted: Contrast, own: BreakEven, other: BreakEven, *, kind: Kind) -> Sentence:
+    return guarded(_by_load(named, accepted, own, other, kind), accepted)
+
+
+def _by_load(named: Mapping[str, str], accepted: Contrast, own: BreakEven, other: BreakEven, kind: Kind) -> Sentence:
     """Break-even loads are intervals: one lies below another only where the two have no inside in common."""
     assert own.low is not None
     assert own.high is not None
@@ -107,7 +124,7 @@ def by_load(named: Mapping[str, str], accepted: Contrast, own: BreakEven, other:
     assert other.high is not None
     ends = {"low": own.low, "high": own.high, "other_low": other.low, "other_high": other.high}
     values: Values = {name: Quantity(kind=kind, value=value) for name, value in ends.items()}
-    values |= {**named, "difference": quantity("points", accepted.estimate), **over(accepted)}
+    values |= {**named, **difference(accepted)}
     if own.high <= other.low:
         return plain(
             "No. The series of run %(first)s stops paying between load %(low)s and %(high)s, that of run %(second)s between %(other_low)s and "
@@ -129,14 +146,14 @@ def by_load(named: Mapping[str, str], accepted: Contrast, own: BreakEven, other:
 
 def both(reports: Sequence[Report], axis: Axis, accepted: Contrast, speed: Contrast) -> Sentence:
     """Both are said in every case: acceptance is not speed. The word at the head is decided by speed, which is what pays."""
-    values: Values = {
-        **names(reports, axis),
-        "difference": quantity("points", accepted.estimate),
-        "speedup": quantity("ratio", speed.estimate),
-        **over(accepted),
-    }
+    values: Values = {**names(reports, axis), "speedup": quantity("ratio", speed.estimate), **difference(accepted)}
     if speed.estimate.low is None:
-        return _without_interval(speed, values)
+        return _without_interval(accepted, speed, values)
+    return guarded(_settled(reports, axis, accepted, speed, values), accepted)
+
+
+def _settled(reports: Sequence[Report], axis: Axis, accepted: Contrast, speed: Contrast, values: Values) -> Sentence:
+    """Where the speed-ups are contrasted with an interval."""
     if axis not in ("language", "engine", "drafter"):
         # That question asks how, so a yes or no would answer another one.
         return plain(
@@ -169,13 +186,6 @@ def _less(outcomes: tuple[Outcome, Outcome], values: Values) -> Sentence:
     )
 
 
-def over(contrast: Contrast) -> Values:
-    """The pairs that carry a contrast, of all that there are."""
-    found = contrast.estimate
-    values: Values = {"pairs": found.n}
-    return values if found.of is None else values | {"pairs_of": found.of}
-
-
 def side_of(contrast: Contrast, even: float) -> int:
     """−1 where the whole interval lies below no difference, 1 above, 0 where it holds it or is not known."""
     low, high = contrast.estimate.low, contrast.estimate.high
@@ -184,7 +194,14 @@ def side_of(contrast: Contrast, even: float) -> int:
     return 1 if low > even else -1 if high < even else 0
 
 
-def _without_interval(speed: Contrast, values: Values) -> Sentence:
+def _without_interval(accepted: Contrast, speed: Contrast, values: Values) -> Sentence:
+    few = {name: value for name, value in values.items() if name not in {"pairs", "pairs_of"}} | {"pairs": speed.estimate.n}
+    if not is_told(accepted):
+        return plain(
+            "Cannot tell: %(pairs)s give no interval of speed (the speed-up of run %(first)s is %(speedup)s of that of run %(second)s), and how "
+            "acceptance differs cannot be told: %(reason)s (the run with fewer drafted in %(prompts)s).",
+            **{name: value for name, value in few.items() if name != "difference"} | why_untold(accepted),
+        )
     if speed.estimate.reason is not None and not speed.estimate.reason.values:
         return plain(
             "Cannot tell: acceptance differs by %(difference)s and the speed-up of run %(first)s is %(speedup)s of that of run %(second)s, over "
@@ -194,7 +211,7 @@ def _without_interval(speed: Contrast, values: Values) -> Sentence:
     return plain(
         "Cannot tell: acceptance differs by %(difference)s and the speed-up of run %(first)s is %(speedup)s of that of run %(second)s, but "
         "%(pairs)s are too few for an interval.",
-        **{name: value for name, value in values.items() if name != "pairs_of"} | over(speed),
+        **few,
     )
 
 
@@ -212,6 +229,12 @@ def _level(outcomes: tuple[Outcome, Outcome], accepted: Contrast, values: Values
             "does differ, by %(difference)s, over %(pairs)s.",
             **values,
         )
+    if not is_told(accepted):
+        text = mark(
+            "Cannot tell: the speed-up of run %(first)s is %(speedup)s of that of run %(second)s, which may be no difference. Acceptance differs by "
+            "%(difference)s, over %(pairs)s."
+        )
+        return Sentence(text=text, values=values)
     return plain(
         "Cannot tell: the speed-up of run %(first)s is %(speedup)s of that of run %(second)s and acceptance differs by %(difference)s, over "
         "%(pairs)s; either may be no difference.",

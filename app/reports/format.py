@@ -19,7 +19,7 @@ from app.domain.sentence import Quantity, Sentence
 from app.reports.fields import field_name, field_value
 from app.reports.retold import retell
 from app.reports.translate import cldr, gettext, language_name, ngettext
-from app.reports.words import arm_of, both
+from app.reports.words import arm_of, both, mark
 
 NO_BREAK = "\u00a0"
 MINUS = "\u2212"
@@ -199,8 +199,9 @@ _NOUNS_OF = {
     "trial pairs": both("%(n)s of %(of)s trial pair", "%(n)s of %(of)s trial pairs"),
     "blocks": both("%(n)s of %(of)s block", "%(n)s of %(of)s blocks"),
     "requests": both("%(n)s of %(of)s request", "%(n)s of %(of)s requests"),
-    "pairs": both("%(n)s of %(of)s pair", "%(n)s of %(of)s pairs"),
 }
+# A difference of shares is that of all pairs; its spread is known from those of the run that drafted in fewer.
+_PAIRS_OF = mark("%(pairs)s (the run with fewer drafted in %(n)s)")
 
 
 def counted(n: int, what: Counted | str, locale: str = "en", *, of: int | None = None) -> str:
@@ -226,7 +227,7 @@ def quantity(found: Quantity, locale: str = "en") -> str:
 
 def say(sentence: Sentence, locale: str = "en") -> str:
     """A sentence in a language. A number whose placeholder is named as a counted noun (`prompts`, `trials`, …) carries that noun: `48 prompts`, and
-    with a value `prompts_of` beside it `9 of 16 prompts`;
+    with a value `prompts_of` beside it `9 of 16 prompts`; `pairs_of` are the pairs of a difference, of which `pairs` count for its spread;
     `language` is a BCP-47 tag and is said as the language's name, which translations that need another case take as `language_in`."""
     text = gettext(sentence.text, locale)
     if not sentence.values:
@@ -249,8 +250,13 @@ _OURS = {"gate", "count"}
 
 
 def _clusters(sentence: Sentence, locale: str) -> dict[str, str]:
-    found = {noun: (sentence.values.get(noun), sentence.values.get(f"{noun}_of")) for noun in _NOUNS_OF}
-    return {noun: counted(n, noun, locale, of=of) for noun, (n, of) in found.items() if isinstance(n, int) and isinstance(of, int)}
+    found = {noun: (sentence.values.get(noun), sentence.values.get(f"{noun}_of")) for noun in (*_NOUNS_OF, "pairs")}
+    known = [(noun, n, of) for noun, (n, of) in found.items() if isinstance(n, int) and isinstance(of, int)]
+    return {noun: _pairs(n, of, locale) if noun == "pairs" else counted(n, noun, locale, of=of) for noun, n, of in known}
+
+
+def _pairs(n: int, of: int, locale: str) -> str:
+    return gettext(_PAIRS_OF, locale) % {"pairs": counted(of, "pairs", locale), "n": decimal(n, 0, locale)}
 
 
 def _field(sentence: Sentence, locale: str) -> dict[str, str]:

@@ -62,6 +62,31 @@ def test_faster_than_what_does_not_pay_says_that_it_does_not() -> None:
     assert say(found.answer).startswith("Run 2 (en) gains more, but it is not known that it pays; run 3 (ru) does not. ")
 
 
+def drafting_in(base: RunRecord, prompts: int) -> RunRecord:
+    """The same run with drafts in its first prompts alone."""
+    plain = {(fact.prompt, fact.trial): fact for fact in base.requests if fact.arm == "plain"}
+
+    def own(fact: RequestFact) -> RequestFact:
+        if fact.arm != "speculative" or int(fact.prompt[-2:]) <= prompts:
+            return fact
+        return plain[fact.prompt, fact.trial].model_copy(update={"arm": fact.arm, "order": fact.order})
+
+    return changed(base, requests=tuple(map(own, base.requests)))
+
+
+def test_a_run_that_drafted_in_one_prompt_says_nothing_of_acceptance() -> None:
+    """Catches a difference of acceptance out of a single prompt's drafts, and pairs without a draft that are said to carry one."""
+    said = say(compare([drafting_in(RU, 1), EN]).answer)
+    assert " pp" not in said.replace("\u00a0", " ")
+    assert said.endswith("too few prompts with drafts for an interval (the run with fewer drafted in 1\u00a0of\u00a012\u00a0prompts).")
+    found = compare([drafting_in(RU, 8), EN])
+    shares = [cell.pooled.point or 0 for report in found.reports if isinstance(cell := report.find("acceptance_rate"), Figure)]
+    accepted = contrast(found, "acceptance_rate")
+    assert accepted is not None
+    assert (accepted.point, accepted.n, accepted.of) == (pytest.approx(shares[0] - shares[1]), 8, 12)
+    assert say(found.answer).endswith(", over 12\u00a0pairs (the run with fewer drafted in 8).")
+
+
 def test_the_difference_is_over_parallel_pairs() -> None:
     """A prompt without a twin is in its own figure and in no contrast: pairs are by the parallel id, not by place."""
     lonely = tuple(fact.model_copy(update={"parallel": None}) if fact.prompt == "ru-12" else fact for fact in RU.requests)

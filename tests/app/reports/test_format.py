@@ -144,5 +144,5 @@ def test_a_gate_is_named_in_the_readers_language() -> None:
 
 def test_a_unit_with_a_stop_ends_a_sentence_once() -> None:
     """Catches `0,0 п. п..` where a difference is the last word."""
-    said = say(plain("Only acceptance is contrasted: the difference is %(difference)s.", difference=Quantity(kind="points", value=0.012)), "ru")
+    said = say(plain("Разница %(difference)s.", difference=Quantity(kind="points", value=0.012)), "ru")
     assert said.endswith("1,2\u00a0п.\u00a0п.")
