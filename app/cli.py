@@ -5,7 +5,26 @@ import sys
 
 import typer
 
-from app.commands import bring, compare, database, demo, gate, probe, project, runner, serve, submit, suite, table, token, toy, user, wait, zoo
+from app.commands import (
+    bring,
+    cancel,
+    compare,
+    database,
+    demo,
+    gate,
+    probe,
+    project,
+    runner,
+    serve,
+    submit,
+    suite,
+    table,
+    token,
+    toy,
+    user,
+    wait,
+    zoo,
+)
 
 FAILED = 3
 commands = typer.Typer(
@@ -15,6 +34,7 @@ commands.command()(serve.serve)
 commands.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(runner.runner)
 commands.command()(submit.submit)
 commands.command()(wait.wait)
+commands.command()(cancel.cancel)
 commands.command()(compare.compare)
 commands.command()(gate.gate)
 commands.command()(table.table)

@@ -71,6 +71,8 @@ logger = logging.getLogger(__name__)
 # The courier waits for messages by itself; this is only what it rests between two rounds.
 PAUSE_SECONDS = 0.2
 PROBLEM = {"description": "RFC 9457 problem", "content": {"application/problem+json": {}}}
+# How soon an embedded Postgres that was killed is started anew.
+REVIVE_SECONDS = 2.0
 
 
 def create_app(settings: Settings | None = None) -> FastAPI:
@@ -158,9 +160,19 @@ async def _database(app: FastAPI, stack: contextlib.AsyncExitStack, settings: Se
         postgres = EmbeddedPostgres(settings.data)
         await asyncio.to_thread(_start, app, postgres)
         stack.push_async_callback(asyncio.to_thread, postgres.stop)
+        stack.push_async_callback(_end, asyncio.create_task(_again_and_again(lambda: _revive(postgres), REVIVE_SECONDS)))
         database = Database(postgres.url())
     stack.push_async_callback(database.close)
     return database
+
+
+async def _revive(postgres: EmbeddedPostgres) -> None:
+    """Nobody else starts a Postgres of our own again that something killed."""
+    try:
+        if await asyncio.to_thread(postgres.revive):
+            logger.warning("the embedded Postgres was killed; it runs again")
+    except EmbeddedError as error:
+        logger.warning("the embedded Postgres was killed and does not start: %s", error)
 
 
 async def _migrate(app: FastAPI, database: Database) -> None:

@@ -129,8 +129,8 @@ PROBLEMS: tuple[str, ...] = (
     mark("No runner has ever said what it offers, so nothing can be measured yet"),
     mark("`bezmen runner` starts one"),
     mark(
-        "Without one this run was checked in part: which engines, drafters, parameters and models there are, and which prompts that nobody uploaded, "
-        "only a runner tells."
+        "Nothing was queued, and without a runner this was checked in part: which engines, drafters, parameters and models there are, and which "
+        "prompts that nobody uploaded, only a runner tells."
     ),
     mark("no runner can compile: that needs a C++ compiler and the header files of Python there; install them, or leave it out"),
     mark("no runner serves more than %(most)s requests at once"),

@@ -12,8 +12,8 @@ from app.runners_registry.unfit import EXIT, at_odds, exits_late, unfit
 
 PLAIN_ARM = "none"
 IN_PART = (
-    "Without one this run was checked in part: which engines, drafters, parameters and models there are, and which prompts that nobody uploaded, "
-    "only a runner tells."
+    "Nothing was queued, and without a runner this was checked in part: which engines, drafters, parameters and models there are, and which prompts "
+    "that nobody uploaded, only a runner tells."
 )
 
 
@@ -45,11 +45,14 @@ def refuse_alone(spec: RunSpec, prompts: int | None) -> NoReturn:
 def _refuse(wrong: Iterable[Wrong], *more: str) -> None:
     fields = [{"pointer": pointer, "detail": said} for pointer, said in wrong]
     if fields:
-        raise CouldOnlyFail(" ".join((*(_whole(field["detail"]) for field in fields), *more)), fields=fields)
+        raise CouldOnlyFail(" ".join((*(_whole(**field) for field in fields), *more)), fields=fields)
 
 
-def _whole(said: str) -> str:
-    return said[0].upper() + said[1:] + ("" if said.endswith((".", "?")) else ".")
+def _whole(pointer: str, detail: str) -> str:
+    # The name of a parameter is written as it is given.
+    word = detail.split(" ", 1)[0]
+    begun = detail if "_" in word or word in pointer.split("/") else detail[0].upper() + detail[1:]
+    return begun + ("" if begun.endswith((".", "?")) else ".")
 
 
 def _drafter(spec: RunSpec, layers: int | None) -> Iterator[tuple[str, str]]:

@@ -82,6 +82,14 @@ class EmbeddedPostgres:
         """Starts the server again after `pause`."""
         self._launch()
 
+    def revive(self) -> bool:
+        """Starts a server anew that was killed, and says whether it did; one that was stopped in order stays so. Raises EmbeddedError where what is
+        left of the old one is still in the way."""
+        if self.pid() is not None or not (self.cluster / "postmaster.pid").exists():
+            return False
+        self._launch()
+        return True
+
     @contextmanager
     def borrowed(self) -> Iterator[None]:
         """For a command: uses the server that serves from here, or starts one and stops it afterwards."""

@@ -88,6 +88,19 @@ def test_a_killed_service_comes_back_with_everything(place: Place) -> None:
     assert processes_of(place) == []
 
 
+def test_a_killed_database_of_our_own_comes_back(place: Place) -> None:
+    """Catches a service that answers "try again in a few seconds" for ever, since nobody starts its Postgres again."""
+    with place.serving() as (url, _):
+        first = EmbeddedPostgres(place.data).pid()
+        assert first is not None
+        os.kill(first, signal.SIGKILL)
+        until = time.monotonic() + PATIENCE
+        while (second := EmbeddedPostgres(place.data).pid()) in (None, first) or httpx.get(f"{url}/api/v1/runs").status_code != 200:
+            assert time.monotonic() < until
+            time.sleep(0.2)
+        assert second not in (None, first)
+
+
 def test_a_start_that_cannot_be_is_one_sentence(place: Place) -> None:
     """Catches a stack trace where a person needs to know what to change."""
     with place.serving():
@@ -182,6 +195,18 @@ async def test_submit_and_wait(place: Place) -> None:
         async with runner(url, place, outcome="failed", code="crashed", reason="The child died."):
             status, _, error = await asyncio.to_thread(place.run, "submit", spec, "--wait", BEZMEN_URL=url)
         assert (status, error.splitlines()[-1]) == (3, "run 2 failed: The child died.")
+
+
+def test_a_run_is_cancelled(place: Place) -> None:
+    """Catches a terminal that can start runs and cannot end them, and a run that has ended and is said to have been ended."""
+    with place.serving() as (url, _):
+        headers = bearer((place.data / "runner.token").read_text().strip())
+        httpx.put(f"{url}/api/v1/runners/me/offer", json=factories.offer().model_dump(mode="json", by_alias=True), headers=headers)
+        assert place.run("submit", json.dumps(factories.spec_body()), BEZMEN_URL=url)[0] == 0
+        assert place.run("cancel", "1", "1", BEZMEN_URL=url)[:2] == (0, "run 1 cancelled\n")
+        assert httpx.get(f"{url}/api/v1/runs/1").json()["state"] == "cancelled"
+        status, _, error = place.run("cancel", "2", BEZMEN_URL=url)
+        assert (status != 0, "There is no run 2" in error) == (True, True)
 
 
 def test_submit_by_options_alone(place: Place) -> None:
