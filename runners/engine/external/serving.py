@@ -6,6 +6,7 @@ from typing import Self
 
 from app.discovery import subclasses_of
 from app.domain.bounds import Short
+from app.domain.outside.untrusted import NotUnderstood
 from app.domain.value import Value
 from runners.engine.external.aliases import Alias, Attached
 from runners.engine.external.client import Client, Limits, Now
@@ -78,14 +79,14 @@ class Serving:
 
     async def build(self, client: Client, setup: Setup | None = None) -> Build:
         """`setup` is what it was started with. Files are read whole for their digests."""
-        context = await self.engine.context(client, setup)
+        version, context = await self._version(client), await self.engine.context(client, setup)
         if setup is None or self.process is None:
-            return Build(engine=self.engine.name, version=await self.engine.version(client), model=self.engine.served_as, context=context)
+            return Build(engine=self.engine.name, version=version, model=self.engine.served_as, context=context)
         model = await asyncio.to_thread(digest_of, setup.model)
         draft = None if setup.draft is None else await asyncio.to_thread(digest_of, setup.draft)
         return Build(
             engine=self.engine.name,
-            version=await self.engine.version(client),
+            version=version,
             model=setup.model.name,
             model_digest=model,
             draft=None if setup.draft is None else setup.draft.name,
@@ -93,6 +94,12 @@ class Serving:
             command=self.process.command.told,
             context=context,
         )
+
+    async def _version(self, client: Client) -> str | None:
+        try:
+            return await self.engine.version(client)
+        except NotUnderstood as error:
+            raise EngineFault("engine_unreadable", f"the answer of {self.called} is not understood: {error}") from error
 
 
 def digest_of(model: Path) -> str:

@@ -9,13 +9,13 @@ from typing import Any
 import psutil
 import pytest
 
-from runners.engine.external.aliases import LlamaServer
+from runners.engine.external.aliases import Attached, LlamaServer
 from runners.engine.external.answer import Ask
 from runners.engine.external.engines.base import Setup
 from runners.engine.external.engines.llama_cpp import LlamaCpp
 from runners.engine.external.faults import EngineFault
 from runners.engine.external.ports import free_port
-from runners.engine.external.serving import Build, Serving
+from runners.engine.external.serving import Build, Serving, engines
 from tests.runners.engine.external import servers
 from tests.runners.engine.external.test_client import Wall
 
@@ -78,3 +78,21 @@ def test_one_that_does_not_start_leaves_nothing_behind(setup: Setup, tmp_path: P
     with pytest.raises(EngineFault, match=r"llama\.cpp was not ready within 0\.5 seconds; it never answered and said nothing"):
         Serving.launch(arm(mode="plain"), LlamaServer(kind="llama.cpp", server=stuck, roots=(tmp_path,)), setup, tmp_path / "log", seconds=0.5)
     assert {child.pid for child in psutil.Process().children(recursive=True)} <= before
+
+
+def test_a_version_that_is_none_ends_the_run_in_a_sentence() -> None:
+    """Catches a server of another shape that is called a fault of this program."""
+    adapter = engines()["sglang"]
+
+    async def built(url: str) -> None:
+        alias = Attached(kind="sglang", url=url, model="m")
+        serving = Serving.attach(adapter("m", adapter.modes.validate_python({"mode": "plain"})), alias, called="sglang of the plain arm")
+        async with serving.client(Wall()) as client:
+            await serving.build(client)
+
+    with (
+        servers.served({"/server_info": lambda handler: handler.reply({"version": "x" * 300})}) as url,
+        pytest.raises(EngineFault, match=r"^the answer of sglang of the plain arm is not understood: version is to be a name") as fault,
+    ):
+        asyncio.run(built(url))
+    assert fault.value.code == "engine_unreadable"
