@@ -217,7 +217,8 @@ def test_a_server_that_stalls_in_the_middle_of_an_answer_is_given_up(start: Star
         asyncio.run(stalled())
     assert fault.value.code == "engine_stalled"
     serving.stop(grace=0.5)
-    assert not engine.is_running() or engine.status() == psutil.STATUS_ZOMBIE
+    # A process that was killed still gives its memory back.
+    assert psutil.wait_procs([engine], timeout=5)[0] == [engine] or engine.status() == psutil.STATUS_ZOMBIE
 
 
 def test_a_server_that_is_still_loading_is_no_server_and_leaves_nothing(start: Start) -> None:
