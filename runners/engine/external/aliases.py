@@ -12,16 +12,8 @@ from pydantic import Field, ValidationError, field_validator, model_validator
 from app.domain.spec import OWN_ENGINE, Name
 from app.domain.value import Value
 from runners.engine.external.complaints import sentence, unreadable
+from runners.engine.external.decided import refusal
 
-# What a spec or the runner decides: the same words in a file would change both arms, or one of them, behind the passport's back.
-DECIDED = (
-    "-md", "--model-draft", "-hfd", "--hf-repo-draft", "--host", "--port", "-m", "--model", "--alias", "--served-model-name", "-np", "--parallel",
-    "-c", "--ctx-size", "-t", "--threads", "-tb", "--threads-batch", "-td", "--threads-draft", "-tbd", "--threads-batch-draft", "-lcs", "-lcd",
-    "--lookup-cache-static", "--lookup-cache-dynamic", "-cd", "--ctx-size-draft", "--metrics", "--slots", "--no-slots", "--max-num-seqs",
-    "--max-model-len", "--dtype", "--per-request-spec-decode-metrics",
-)  # fmt: skip
-# Every word that begins so, too.
-DECIDED_ALL = ("--spec", "--draft")
 LAST_PORT = 65535
 
 
@@ -43,8 +35,8 @@ class _Launched(Value):
     @classmethod
     def _undecided(cls, arguments: tuple[str, ...]) -> tuple[str, ...]:
         for word in arguments:
-            if word.startswith(DECIDED_ALL) or word.partition("=")[0] in DECIDED:
-                raise ValueError(f"{word} is decided by a run's spec, and is no argument of every one")
+            if (why := refusal(word)) is not None:
+                raise ValueError(why)
         return arguments
 
     def model(self, name: str) -> Path:

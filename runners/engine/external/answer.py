@@ -8,7 +8,7 @@ from typing import Any
 from app.domain.outside.streamed import Ended, Event, error_words
 from app.domain.outside.untrusted import NotUnderstood
 from runners.engine.external.faults import EngineFault
-from runners.engine.external.words import readable, without_folders
+from runners.engine.external.words import tellable
 
 DONE = b"[DONE]"
 WORDS = 300
@@ -159,5 +159,5 @@ def words_of(data: bytes) -> str:
 
 def shortened(words: str) -> str:
     """On one line, without folders of this machine, of 300 characters at most."""
-    line = " ".join(without_folders(readable(words)).split())
+    line = " ".join(tellable(words).split())
     return line if len(line) <= WORDS else line[: WORDS - 1] + "…"

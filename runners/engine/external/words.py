@@ -1,10 +1,26 @@
-"""What an engine wrote, as it may be told to the service: its end, without folders of this machine."""
+"""What an engine wrote, as it may be told to the service: its end, without folders of this machine and without secrets."""
 
 import re
 from pathlib import Path
 
-# A path of two parts or more; what stands behind a colon or a slash is an address, and no path.
-_PATH = re.compile(r"(?<![\w.:/-])~?(?:/[^\s/:;,'\"()\[\]]+)+/([^\s/:;,'\"()\[\]]*)")
+# A path of two parts or more, whose folders may have blanks in their names; what stands behind a colon or a slash is an address, and no path.
+_PART = r"[^\s/:;,'\"()\[\]]+"
+_PATH = re.compile(rf"(?<![\w.:/-])(?:file://)?~?(?:/{_PART}(?: {_PART})*(?=/))+/([^\s/:;,'\"()\[\]]*)")
+_OF_WINDOWS = re.compile(r"(?<![\w\\])[A-Za-z]:\\(?:[^\\/:*?\"<>|\r\n]+\\)*([^\\\s/:*?\"<>|]*)")
+# Values of options, variables and headers that hold a secret, and secrets that are known by their beginning. A number is none: a token is a piece of
+# text too.
+_SECRETS = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        r"(--[\w-]*(?:key|token|secret|passw\w*)(?![\w-])[ =]+)(?!\d+\b)\S+",
+        r"((?:api|access|secret|private)[_-]?key[\"']?\s*[=:]\s*[\"']?)[^\s\"',;]+",
+        r"((?:[\w-]*(?:_|-)token|secret|passw(?:or)?d)[\"']?\s*[=:]\s*[\"']?)(?!\d+\b)[^\s\"',;]{6,}",
+        r"(authorization[\"']?\s*[=:]\s*[\"']?(?:bearer |basic )?)[^\s\"',;]+",
+        r"(bearer )[\w.~+/=-]{6,}",
+        r"()\bsk-[\w-]{8,}",
+    )
+)
+_OF_A_HUB = re.compile(r"\bhf_(?=[A-Za-z0-9]*[A-Z0-9])[A-Za-z0-9]{8,}")
 _COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 # Counts and times, which a run that broke off gives no figure of.
 _FIGURES = re.compile(r"acceptance|accepted|mean len|tokens per second|tokens/s|ms per token|print_timing|total time", re.IGNORECASE)
@@ -13,7 +29,23 @@ LINES, LENGTH, READ = 8, 1500, 64 * 1024
 
 def without_folders(text: str) -> str:
     """Every path cut down to its last part."""
-    return _PATH.sub(lambda found: found[1] or "…", text)
+    return _OF_WINDOWS.sub(_last, _PATH.sub(_last, text))
+
+
+def _last(found: re.Match[str]) -> str:
+    return found[1] or "…"
+
+
+def without_secrets(text: str) -> str:
+    """What looks like a key, a token or a password is left out; nobody can know every one."""
+    for pattern in _SECRETS:
+        text = pattern.sub(r"\1…", text)
+    return _OF_A_HUB.sub("…", text)
+
+
+def tellable(text: str) -> str:
+    """An engine's words, as they may leave this machine."""
+    return without_folders(without_secrets(readable(text)))
 
 
 def readable(text: str) -> str:
@@ -30,4 +62,4 @@ def end_of(log: Path, since: int = 0) -> str:
     except OSError:
         return ""
     lines = [line.strip().rsplit("\r", 1)[-1] for line in text.split("\n")]
-    return without_folders(readable("\n".join([line for line in lines if line and not _FIGURES.search(line)][-LINES:])))[-LENGTH:]
+    return tellable("\n".join([line for line in lines if line and not _FIGURES.search(line)][-LINES:]))[-LENGTH:]

@@ -61,7 +61,7 @@ def test_both_sorts_of_engines_are_read(file: Path, monkeypatch: pytest.MonkeyPa
         ('kind = "llama.cpp"', 'kind = "llamacpp"', "line 3: engines.llama: has a kind that is not known; there are llama.cpp, vllm"),
         ('"-ngl", "99"', '"--spec-type", "ngram-mod"', "line 7: engines.llama.arguments: --spec-type is decided by a run's spec"),
         ('"-ngl", "99"', '"-np", "1"', "line 7: engines.llama.arguments: -np is decided by a run's spec"),
-        ('"-ngl", "99"', '"--ctx-size=64"', "line 7: engines.llama.arguments: --ctx-size=64 is decided by a run's spec"),
+        ('"-ngl", "99"', '"--ctx-size=64"', "line 7: engines.llama.arguments: --ctx-size is decided by a run's spec"),
         ('"-ngl", "99"', '"--draft-p-min", "0.9"', "line 7: engines.llama.arguments: --draft-p-min is decided by a run's spec"),
         (
             'key_from = "FAR_KEY"',

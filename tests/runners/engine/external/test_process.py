@@ -16,7 +16,7 @@ import pytest
 from runners.engine.external.faults import EngineFault
 from runners.engine.external.ports import free_port
 from runners.engine.external.process import Command, Process
-from runners.engine.external.words import end_of, without_folders
+from runners.engine.external.words import end_of, tellable, without_folders
 from tests.runners.engine.external import servers
 
 Start = Callable[..., Process]
@@ -188,11 +188,32 @@ def test_the_engine_sees_no_token_and_no_proxy(start: Start, monkeypatch: pytest
         ("listening on http://127.0.0.1:8080/health", "listening on http://127.0.0.1:8080/health"),
         ("5.9 ms/token, 3/4 done", "5.9 ms/token, 3/4 done"),
         ("~/models/x.gguf and /srv/m/", "x.gguf and …"),
+        ("loading /home/ann smith/my models/a.gguf now", "loading a.gguf now"),
+        (r"failed: C:\Users\ann b\x.gguf", "failed: x.gguf"),
+        ("see file:///root/secret2/y", "see y"),
     ],
 )
 def test_folders_of_the_machine_are_left_out(said: str, told: str) -> None:
     """Catches a user's name told to the service, and an address or a quotient mangled."""
     assert without_folders(said) == told
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("started with --api-key sk-SECRET-WORD --port 1", "started with --api-key … --port 1"),
+        ("HF_TOKEN=hf_AbCdEfGhIjKl", "HF_TOKEN=…"),
+        ("a repo of hf_AbCd1234EfGh is closed", "a repo of … is closed"),
+        ("Authorization: Bearer abc.def-ghi", "Authorization: Bearer …"),
+        ('{"api_key": "abcdef12", "n": 1}', '{"api_key": "…", "n": 1}'),
+        ("password=hunter22!", "password=…"),
+        ("EOS token = 2, n_tokens = 512, prompt tokens: 19, hf_overrides", "EOS token = 2, n_tokens = 512, prompt tokens: 19, hf_overrides"),
+        ("general.key = value, --hf-token 12", "general.key = value, --hf-token 12"),
+    ],
+)
+def test_secrets_are_left_out(said: str, told: str) -> None:
+    """Catches a key in an engine's last words on a page, and counts of tokens that pass for one."""
+    assert tellable(said) == told
 
 
 def test_last_words_hold_no_times_of_a_request(tmp_path: Path) -> None:
