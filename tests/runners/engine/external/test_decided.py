@@ -10,7 +10,8 @@ from runners.engine.external.decided import refusal
     [
         "-ctk", "-ctv", "--cache-type-k", "--cache_type_v=q8_0", "--ctx_size", "--no_slots", "--max_num_seqs", "--enable-prefix-caching",
         "--kv-cache-dtype", "--kv-cache-d", "--quantization", "-q", "-sc", "--speculative_config", "--speculative-config.method", "-hf", "-hft",
-        "-Cr", "--cpu-strict", "--tensor-parallel-size", "-tp", "--config", "--chat-template", "--lora-modules", "--enable-lora", "--no-enforce-eager",
+        "-Cr", "--cpu-strict", "--tensor-parallel-size", "-tp", "--config", "--chat-template", "--lora-modules", "--enable-lora",
+        "--no-enforce-eager",
         "--max-model-l", "--tokenizer-mode", "--model-draft", "--api-key", "--hf-token=abc", "--ssl-keyfile", "", " -c", "-c ",
     ],
 )  # fmt: skip
