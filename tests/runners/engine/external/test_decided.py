@@ -13,6 +13,8 @@ from runners.engine.external.decided import refusal
         "-Cr", "--cpu-strict", "--tensor-parallel-size", "-tp", "--config", "--chat-template", "--lora-modules", "--enable-lora",
         "--no-enforce-eager",
         "--max-model-l", "--tokenizer-mode", "--model-draft", "--api-key", "--hf-token=abc", "--ssl-keyfile", "", " -c", "-c ",
+        "--api-k=sk-1", "--dty", "--see", "-qawq", "-pc", "--", "--n-gpu-layers-draft", "-ngld", "--poll-draft", "--fim-qwen-14b-spec",
+        "--gpt-oss-20b-default", "--reasoning-budget", "-rea",
     ],
 )  # fmt: skip
 def test_what_a_passport_states_is_refused(word: str) -> None:
