@@ -3,10 +3,10 @@
 from typing import Any
 
 from app.domain.bounds import Purpose
+from app.domain.degenerate import is_degenerate, repeated_share
 from app.domain.facts import RequestFact
 from app.domain.language import base_of
 from runners.protocol.arms import Decoded, Outcome
-from runners.workloads.degenerate import is_degenerate, repeated_share
 from runners.workloads.language import measure
 from runners.workloads.suite import Prompt
 from runners.workloads.words import count_words

@@ -17,8 +17,8 @@ from rich.console import Console
 from rich.table import Table
 from scipy.stats import binomtest
 
+from app.domain.degenerate import LIMIT, REPEAT, TAIL, is_degenerate
 from app.domain.value import Value
-from runners.workloads.degenerate import LIMIT, REPEAT, TAIL, is_degenerate
 from runners.workloads.honest import LENGTHS, files, messages, pieces, sources
 from runners.workloads.language import MIN_LETTERS, agrees, measure
 from runners.workloads.loops import all_of

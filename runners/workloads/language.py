@@ -7,9 +7,9 @@ from functools import cache
 from lingua import Language as Known
 from lingua import LanguageDetector, LanguageDetectorBuilder
 
+from app.domain.degenerate import REPEAT
 from app.domain.language import base_of, standard_tag
 from app.domain.value import Value
-from runners.workloads.degenerate import REPEAT
 from runners.workloads.suite import Prompt
 from runners.workloads.words import count_letters
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import torch
 
+from app.domain.degenerate import is_degenerate
 from runners.workloads import suite as suites
-from runners.workloads.degenerate import is_degenerate
 from runners.workloads.language import agrees, measure
 from runners.zoo.recipe import Answers
 

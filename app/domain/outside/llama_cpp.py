@@ -10,7 +10,7 @@ from dataclasses import replace
 from app.domain.counts import Counts
 from app.domain.outside.prometheus import Moved
 from app.domain.outside.reading import Reading
-from app.domain.outside.untrusted import NotUnderstood, Told, absences, count, section, steps_without_draft, word
+from app.domain.outside.untrusted import NotUnderstood, Told, absences, count, known_steps, section, steps_without_draft, word
 from app.domain.outside.versions import Shape
 from app.domain.sentence import Sentence, plain
 
@@ -77,7 +77,8 @@ def counters(moved: Moved, *, requests: int, prompt_calls: int | None = None, lo
         "drafted": moved.total(_PROPOSED),
         "verified": moved.total(_ACCEPTED),
     }
-    undrafted = steps_without_draft(moved.total(_CALLS), told["rounds"], prompt_calls, _shared)
+    steps = moved.total(_CALLS)
+    undrafted = steps_without_draft(steps, told["rounds"], prompt_calls, _shared)
     names = {"emitted": _TOKENS, "rounds": _ROUNDS, "drafted": _PROPOSED, "verified": _ACCEPTED, "undrafted": _CALLS}
     each_emitted = told["emitted"] is not None and told["emitted"] >= requests > 0
     return Reading(
@@ -93,10 +94,7 @@ def counters(moved: Moved, *, requests: int, prompt_calls: int | None = None, lo
             kept_at=moved.by_position(_AT, "position"),
         ),
         drafted_source="absent" if told["drafted"] is None else "observed",
-        # With steps and rounds there, what is missing is what prompts took of them, which no counter tells.
-        absent=absences(
-            {name: (key,) for name, key in names.items()}, {**told, "undrafted": undrafted if told["rounds"] is None else moved.total(_CALLS)}
-        ),
+        absent=absences({name: (key,) for name, key in names.items()}, {**told, "undrafted": known_steps(steps, told["rounds"], undrafted)}),
         counts_before_stop=True,
         forced=forced,
     )

@@ -90,3 +90,8 @@ def steps_without_draft(steps: int | None, rounds: int | None, prompt_steps: int
     if steps < prompt_steps + rounds:
         raise NotUnderstood(shared(str(steps), str(prompt_steps), str(rounds)))
     return steps - prompt_steps - rounds
+
+
+def known_steps(steps: int | None, rounds: int | None, undrafted: int | None) -> int | None:
+    """What stands for U among `absences`: with steps and rounds counted only the prompts' share of steps is missing, which no counter tells."""
+    return undrafted if rounds is None else steps

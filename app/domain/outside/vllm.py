@@ -11,7 +11,7 @@ from itertools import accumulate
 from app.domain.counts import Counts
 from app.domain.outside.prometheus import Moved
 from app.domain.outside.reading import Reading
-from app.domain.outside.untrusted import LONGEST_DRAFT, NotUnderstood, Told, absences, count, counts, section, steps_without_draft
+from app.domain.outside.untrusted import LONGEST_DRAFT, NotUnderstood, Told, absences, count, counts, known_steps, section, steps_without_draft
 from app.domain.outside.versions import Shape
 from app.domain.sentence import Sentence, plain
 
@@ -95,7 +95,8 @@ def counters(moved: Moved, *, prompt_steps: int | None = None, forced: str | Non
         "verified": moved.total(_ACCEPTED),
     }
     # A server that does not speculate has no counter of rounds, and none of its steps is one.
-    undrafted = steps_without_draft(moved.total(_STEPS), 0 if plain_arm else told["rounds"], prompt_steps, _shared)
+    steps = moved.total(_STEPS)
+    undrafted = steps_without_draft(steps, 0 if plain_arm else told["rounds"], prompt_steps, _shared)
     names = {"emitted": _TOKENS, "rounds": _ROUNDS, "drafted": _PROPOSED, "verified": _ACCEPTED, "undrafted": _STEPS}
     requests = moved.total(_FINISHED)
     if requests is None:
@@ -114,10 +115,7 @@ def counters(moved: Moved, *, prompt_steps: int | None = None, forced: str | Non
             kept_at=kept_at,
         ),
         drafted_source="absent" if told["drafted"] is None else "observed",
-        # With steps and rounds there, what is missing is what prompts took of them, which no counter tells.
-        absent=absences(
-            {name: (key,) for name, key in names.items()}, {**told, "undrafted": undrafted if told["rounds"] is None else moved.total(_STEPS)}
-        ),
+        absent=absences({name: (key,) for name, key in names.items()}, {**told, "undrafted": known_steps(steps, told["rounds"], undrafted)}),
         counts_before_stop=True,
         forced=forced,
     )

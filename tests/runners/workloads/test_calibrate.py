@@ -3,8 +3,8 @@
 from collections import Counter
 from pathlib import Path
 
+from app.domain.degenerate import LIMIT, REPEAT, TAIL, is_degenerate
 from runners.workloads.calibrate import SUITES, TARGET, Calibration, honest_rates, joined, loop_rates, rate
-from runners.workloads.degenerate import LIMIT, REPEAT, TAIL, is_degenerate
 from runners.workloads.honest import files, messages, pieces
 from runners.workloads.language import MIN_LETTERS
 from runners.workloads.loops import all_of, counting, looping

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runners.workloads.degenerate import LIMIT, REPEAT, is_degenerate, repeated_share
+from app.domain.degenerate import LIMIT, REPEAT, is_degenerate, repeated_share
 from runners.workloads.suite import Prompt, load
 
 PROMPTS = load("parallel-v1").prompts

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.domain.degenerate import REPEAT
 from app.domain.prompt import Prompt
-from runners.workloads.degenerate import REPEAT
 from runners.workloads.language import MIN_LETTERS, Measured, agrees, measure, own_words, verify_prompts
 from runners.workloads.suite import load, select
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from transformers import AutoTokenizer
 
-from runners.workloads.degenerate import is_degenerate
+from app.domain.degenerate import is_degenerate
 from runners.workloads.language import measure, verify_prompts
 from runners.workloads.suite import Prompt, load, mix, select
 
